@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) 2026 rcm contributors
+#
+# The tests that `make check` runs: no RDMA device, no root.
+#
+# To add a test program: write test/unit/test_<module>.c (Criterion) or
+# test/mt/<name>.c (a plain main(): 0 passed, 77 skipped, else failed) and add
+# one line to the list below, in alphabetical order. A program is made of the
+# one file of its name; what several share belongs into test/fake/.
+# Every test program links the provider's objects and the fake device.
+
+UNIT_TESTS =
+UNIT_TESTS += test/unit/test_init
+
+MT_TESTS =
+
+FAKE_SOURCES =
+
+SCRIPT_TESTS =
+
+check_LTLIBRARIES += librcm-fake.la
+librcm_fake_la_SOURCES = $(FAKE_SOURCES)
+
+LDADD = librcm-fake.la librcm-core.la $(CRITERION_LIBS) $(RCM_LIBS)
+AM_CPPFLAGS += -I$(srcdir)/test/fake $(CRITERION_CFLAGS)
+
+TESTS = $(MT_TESTS) $(SCRIPT_TESTS)
+check_PROGRAMS += $(MT_TESTS)
+if UNIT_TESTS_ENABLED
+TESTS += $(UNIT_TESTS)
+check_PROGRAMS += $(UNIT_TESTS)
+endif
+
+LOG_COMPILER = $(SHELL) $(srcdir)/scripts/run-test.sh
+SH_LOG_COMPILER = $(LOG_COMPILER)
+TEST_EXTENSIONS = .sh
+AM_TESTS_ENVIRONMENT = \
+	RCM_SRCDIR='$(abs_srcdir)'; export RCM_SRCDIR; \
+	RCM_BUILDDIR='$(abs_builddir)'; export RCM_BUILDDIR; \
+	RCM_CC='$(CC)'; export RCM_CC; \
+	RCM_ASAN='$(enable_asan)'; export RCM_ASAN; \
+	RCM_TSAN='$(enable_tsan)'; export RCM_TSAN;
+
+EXTRA_DIST += $(SCRIPT_TESTS) scripts/run-test.sh scripts/test-summary.sh
+
+# Automake's own rule ends with its programs; this one ends with the number of
+# test cases, whether they passed or not, and never with an earlier run's.
+check-TESTS: $(check_PROGRAMS) $(check_LTLIBRARIES)
+	@rm -f $(TEST_LOGS) $(TEST_LOGS:.log=.trs) $(TEST_SUITE_LOG)
+	@$(MAKE) $(AM_MAKEFLAGS) $(TEST_SUITE_LOG); rc=$$?; \
+	$(SHELL) $(srcdir)/scripts/test-summary.sh \
+		'$(rcm_unit_skip_reason)' $(TEST_LOGS) || \
+		{ test $$rc -ne 0 || rc=1; }; \
+	exit $$rc

@@ -9,7 +9,38 @@
 # is not listed and about an include that points up (scripts/check-layers).
 
 PROV_SOURCES =
+PROV_SOURCES += prov/base/rcm_addr.h
+PROV_SOURCES += prov/base/rcm_base.h
+PROV_SOURCES += prov/base/rcm_list.h
+PROV_SOURCES += prov/base/rcm_lock.c
+PROV_SOURCES += prov/base/rcm_lock.h
+PROV_SOURCES += prov/base/rcm_log.c
+PROV_SOURCES += prov/base/rcm_log.h
+PROV_SOURCES += prov/base/rcm_param.def
+PROV_SOURCES += prov/base/rcm_param.h
+PROV_SOURCES += prov/cm/rcm_chan.h
+PROV_SOURCES += prov/cm/rcm_conn.h
+PROV_SOURCES += prov/cm/rcm_fsm.h
+PROV_SOURCES += prov/cm/rcm_wire.h
+PROV_SOURCES += prov/obj/rcm_cq.h
+PROV_SOURCES += prov/obj/rcm_domain.h
+PROV_SOURCES += prov/obj/rcm_enosys.h
+PROV_SOURCES += prov/obj/rcm_ep.h
+PROV_SOURCES += prov/obj/rcm_eq.h
+PROV_SOURCES += prov/obj/rcm_fabric.h
+PROV_SOURCES += prov/obj/rcm_info.h
+PROV_SOURCES += prov/obj/rcm_mr.h
+PROV_SOURCES += prov/obj/rcm_nic.h
+PROV_SOURCES += prov/obj/rcm_obj.h
+PROV_SOURCES += prov/obj/rcm_pep.h
+PROV_SOURCES += prov/obj/rcm_wait.h
+PROV_SOURCES += prov/sys/rcm_dev.h
+PROV_SOURCES += prov/sys/rcm_err.h
+PROV_SOURCES += prov/sys/rcm_sys.h
+PROV_SOURCES += prov/top/rcm_getinfo.h
 PROV_SOURCES += prov/top/rcm_init.c
+PROV_SOURCES += prov/xfer/rcm_cqset.h
+PROV_SOURCES += prov/xfer/rcm_qp.h
 
 noinst_LTLIBRARIES += librcm-core.la
 librcm_core_la_SOURCES = $(PROV_SOURCES)

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#ifndef RCM_DOMAIN_H
+#define RCM_DOMAIN_H
+
+#include <stdbool.h>
+
+#include <infiniband/verbs.h>
+#include <rdma/fi_domain.h>
+
+#include "rcm_base.h"
+#include "rcm_fabric.h"
+#include "rcm_list.h"
+#include "rcm_lock.h"
+#include "rcm_obj.h"
+
+/* One RDMA device, opened. */
+struct rcm_domain {
+	struct fid_domain fid;
+	struct rcm_fabric *fabric;
+	struct rcm_ref refs; /* mrs, completion queues, endpoints */
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	char name[64]; /* of the device */
+	struct ibv_device_attr attr;
+	uint8_t port_num;
+	uint64_t max_msg_size;
+	bool locked;  /* FI_THREAD_SAFE: locks are real */
+	bool layered; /* opened by ofi_rxm or the like */
+};
+
+/* fi_domain(3); the fabric's .domain. */
+int rcm_domain_open(struct fid_fabric *fabric, struct fi_info *info,
+		    struct fid_domain **domain, void *context);
+
+/*
+ * Takes the device's asynchronous events, if any wait, and tells the
+ * endpoints that they are about. Never blocks. No lock may be held.
+ */
+void rcm_domain_progress(struct rcm_domain *domain);
+
+static inline struct rcm_domain *rcm_domain_of(struct fid_domain *fid)
+{
+	return rcm_container_of(fid, struct rcm_domain, fid);
+}
+
+#endif /* RCM_DOMAIN_H */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#ifndef RCM_EP_H
+#define RCM_EP_H
+
+#include <stdbool.h>
+
+#include <rdma/fi_endpoint.h>
+
+#include "rcm_base.h"
+#include "rcm_conn.h"
+#include "rcm_eq.h"
+#include "rcm_obj.h"
+#include "rcm_qp.h"
+
+struct rcm_cq;
+struct rcm_domain;
+
+/* What fi_info asked for, as far as an endpoint must remember it. */
+struct rcm_ep_limits {
+	size_t tx_size, rx_size; /* entries */
+	size_t tx_iov, rx_iov;
+	size_t inject_size;
+};
+
+struct rcm_ep {
+	struct fid_ep fid;
+	struct rcm_domain *domain;
+	struct rcm_eq *eq;
+	struct rcm_cq *tx_cq, *rx_cq;
+	bool tx_selective, rx_selective; /* FI_SELECTIVE_COMPLETION at bind */
+	uint64_t caps;
+	uint64_t tx_op_flags, rx_op_flags;
+	struct rcm_ep_limits limits;
+	uint64_t max_msg_size;
+	bool enabled;
+	bool layered; /* ofi_rxm is above */
+	struct rcm_conn *conn;
+	struct rcm_eq_work work;
+	struct rcm_qp qp;
+};
+
+/* fi_endpoint(3); the domain's .endpoint. */
+int rcm_ep_open(struct fid_domain *domain, struct fi_info *info,
+		struct fid_ep **ep, void *context);
+
+/* fi_send(3) and its family: before fi_enable, and after. rcm_msg.c */
+extern struct fi_ops_msg rcm_msg_ops_disabled;
+extern struct fi_ops_msg rcm_msg_ops;
+
+/* fi_ops_cm of an endpoint; rcm_ep_cm.c */
+extern struct fi_ops_cm rcm_ep_cm_ops;
+
+static inline struct rcm_ep *rcm_ep_of(struct fid_ep *fid)
+{
+	return rcm_container_of(fid, struct rcm_ep, fid);
+}
+
+#endif /* RCM_EP_H */

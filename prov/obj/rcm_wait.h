@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#ifndef RCM_WAIT_H
+#define RCM_WAIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * What an event or completion queue gives out for FI_GETWAIT: one fd that is
+ * readable while any of its sources is, or while the software flag is up.
+ */
+struct rcm_wait {
+	int epfd; /* -1: not open */
+	int evfd;
+};
+
+/* -FI_E of epoll_create1(2) or eventfd(2); nothing is left then. */
+int rcm_wait_open(struct rcm_wait *wait);
+void rcm_wait_close(struct rcm_wait *wait); /* also when not open */
+
+/* Adds a source that is readable while it has something. */
+int rcm_wait_add(struct rcm_wait *wait, int fd);
+void rcm_wait_del(struct rcm_wait *wait, int fd);
+
+/* Puts the software flag up or down; neither blocks. No-op when not open. */
+void rcm_wait_raise(struct rcm_wait *wait);
+void rcm_wait_lower(struct rcm_wait *wait);
+
+/* Milliseconds of the monotonic clock at which TIMEOUT ms from now is over;
+ * -1 for a TIMEOUT below 0. */
+int64_t rcm_wait_deadline(int timeout);
+
+/*
+ * Blocks until the fd is readable or DEADLINE is past: 1, 0, or a negative
+ * FI_E code. A signal handler's return does not end it.
+ */
+int rcm_wait_until(struct rcm_wait *wait, int64_t deadline);
+
+#endif /* RCM_WAIT_H */

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#ifndef RCM_ERR_H
+#define RCM_ERR_H
+
+#include <stddef.h>
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+
+/*
+ * The one place where foreign error codes become FI_E codes. All results
+ * are positive FI_E codes unless said; docs/ERRORS.md prints the tables.
+ */
+
+/* Of a positive errno; FI_EOTHER for what is no errno. */
+int rcm_err_from_errno(int err);
+
+/*
+ * A negative code for what an rdma_* call returned: 0; -1 with errno; or,
+ * from some versions of librdmacm, -errno (rdma_cm(7), RETURN CODES).
+ */
+int rcm_err_from_rdma(int ret);
+
+/*
+ * A negative code for what ibv_post_send, _recv or _srq_recv returned: only
+ * a full queue (ENOMEM, also as -1 with errno) is -FI_EAGAIN.
+ */
+int rcm_err_from_post(int ret);
+
+/* Of a failed completion (fi_cq(3): err). IBV_WC_SUCCESS is 0. */
+int rcm_err_from_wc(enum ibv_wc_status status);
+
+/*
+ * Of a failed connection: EVENT and STATUS as rdma_get_cm_event(3) gives
+ * them. *PROV_ERRNO becomes what rcm_err_cm_text() can put in words: a
+ * reject reason as the kernel gave it, or an errno as a negative number.
+ */
+int rcm_err_from_cm(enum rdma_cm_event_type event, int status, int *prov_errno);
+
+/*
+ * Words for prov_errno of a completion, and of an EQ error. Static text or,
+ * with a buffer, also a copy in BUF that always ends within LEN bytes.
+ */
+const char *rcm_err_wc_text(int prov_errno, char *buf, size_t len);
+const char *rcm_err_cm_text(int prov_errno, char *buf, size_t len);
+
+#endif /* RCM_ERR_H */

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#ifndef RCM_QP_H
+#define RCM_QP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <infiniband/verbs.h>
+
+#include "rcm_cqset.h"
+#include "rcm_lock.h"
+
+/*
+ * A reliable-connected queue pair with what its completions must know: a
+ * ring of slots for each direction, since on error only wr_id, status and
+ * qp_num of a work completion are valid. wr_id is the queue pair's number in
+ * its rcm_cqset (upper half), and direction and slot (lower half).
+ */
+
+/* What a slot remembers until its work request has completed. */
+struct rcm_slot {
+	void *context;
+	uint64_t flags; /* of the completion, and RCM_SLOT_* in private bits */
+};
+
+/* A send queue. The producer holds lock; the consumer holds the CQ's. */
+struct rcm_sq {
+	struct rcm_lock lock;
+	int gate;	/* 0: open; else the -FI_E that posts get. Atomic. */
+	uint32_t depth; /* work requests that may be outstanding */
+	uint32_t mask;
+	uint32_t tail;
+	uint32_t since_signal;
+	uint32_t signal_every;
+	uint32_t max_inline; /* bytes, granted by the device */
+	uint32_t max_inject; /* bytes, promised to the user */
+	uint32_t max_sge;
+	struct rcm_slot *slots;
+	struct rcm_stage *stage;   /* FI_MORE; made at its first use */
+	struct rcm_bounce *bounce; /* NULL while max_inline suffices */
+	uint32_t head __attribute__((aligned(64)));
+};
+
+struct rcm_rq {
+	struct rcm_lock lock;
+	int gate;
+	uint32_t depth;
+	uint32_t mask;
+	uint32_t tail;
+	uint32_t max_sge;
+	struct rcm_slot *slots;
+	uint32_t head __attribute__((aligned(64)));
+};
+
+struct rcm_qp_attr {
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	struct rcm_cqset *tx_cq; /* NULL: the endpoint does not send */
+	struct rcm_cqset *rx_cq; /* NULL: it does not receive */
+	uint32_t tx_depth, rx_depth;
+	uint32_t tx_sge, rx_sge;
+	uint32_t inject_size;
+	uint64_t max_msg_size;
+	bool locked;  /* FI_THREAD_SAFE */
+	bool layered; /* ofi_rxm is above: design D18 */
+	/*
+	 * A work request failed for good; the queue pair is in ERR. Called
+	 * once, under the CQ's lock: takes no lock below RCM_RANK_DEFER.
+	 */
+	void (*on_error)(void *user, enum ibv_wc_status status);
+	void *user; /* also the qp_context of the ibv_qp */
+};
+
+struct rcm_qp {
+	struct ibv_qp *qp;
+	struct rcm_qp_attr attr;
+	struct rcm_hwcq *tx_hw, *rx_hw;
+	uint32_t tx_id, rx_id; /* numbers in the two engines */
+	bool failed;	       /* on_error has been called */
+	struct rcm_sq sq;
+	struct rcm_rq rq;
+};
+
+/*
+ * Makes the queue pair in state INIT on port PORT, so that receives may be
+ * posted; reserves its room in both engines. Sends get -FI_ENOTCONN until
+ * rcm_qp_up(). -FI_ENOMEM, -FI_EINVAL, … ; nothing is left then.
+ */
+int rcm_qp_open(struct rcm_qp *qp, const struct rcm_qp_attr *attr,
+		uint8_t port);
+
+/* Opens the gate for sends: the connection stands. */
+void rcm_qp_up(struct rcm_qp *qp);
+
+/* Shuts both gates with ERR (a -FI_E); the caller has moved the QP to ERR. */
+void rcm_qp_down(struct rcm_qp *qp, int err);
+
+/*
+ * Ends the queue pair: moves it to ERR, waits for the device to flush what
+ * was posted (bounded, independent of the peer), puts an entry for each
+ * operation that owes one into its engine, FI_ECANCELED where it was not
+ * executed, and gives everything back. Safe on a zeroed struct. No lock may
+ * be held.
+ */
+void rcm_qp_close(struct rcm_qp *qp);
+
+/* One send. Flags of struct rcm_tx. */
+enum {
+	RCM_TX_COMPLETE = 1 << 0, /* the user wants an entry */
+	RCM_TX_INJECT = 1 << 1,	  /* the buffer is free on return */
+	RCM_TX_IMM = 1 << 2,
+	RCM_TX_FENCE = 1 << 3,
+	RCM_TX_MORE = 1 << 4,
+	RCM_TX_NO_KEY = 1 << 5, /* an sge has no lkey: inline or nothing */
+};
+
+struct rcm_tx {
+	void *context;
+	const struct ibv_sge *sge;
+	uint32_t n_sge;
+	uint32_t flags;
+	uint32_t imm; /* host order */
+	uint64_t len; /* bytes, the sum of the sges */
+};
+
+/*
+ * Posts one message. -FI_EAGAIN only when the send queue is full;
+ * -FI_EMSGSIZE beyond the maximum; -FI_EINVAL beyond the inject size or
+ * without a key for what cannot go inline; the gate's error. Takes the
+ * queue's lock. The send gate of every fi_send* and fi_inject*.
+ */
+ssize_t rcm_sq_post(struct rcm_qp *qp, const struct rcm_tx *tx);
+
+/* Posts one receive; MORE as for sends. Same errors. */
+ssize_t rcm_rq_post(struct rcm_qp *qp, const struct ibv_sge *sge,
+		    uint32_t n_sge, void *context, bool more, bool wants_entry);
+
+#endif /* RCM_QP_H */

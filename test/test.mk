@@ -42,6 +42,7 @@ AM_TESTS_ENVIRONMENT = \
 	RCM_TSAN='$(enable_tsan)'; export RCM_TSAN;
 
 EXTRA_DIST += $(SCRIPT_TESTS) scripts/run-test.sh scripts/test-summary.sh
+EXTRA_DIST += test/vm
 
 # Automake's own rule ends with its programs; this one ends with the number of
 # test cases, whether they passed or not, and never with an earlier run's.

@@ -30,20 +30,30 @@ AC_DEFUN([RCM_OPTIONS], [
 	RCM_INSTRUMENT([ubsan], [-fsanitize=undefined -fno-sanitize-recover=all])
 	RCM_INSTRUMENT([tsan], [-fsanitize=thread -fno-omit-frame-pointer])
 	RCM_INSTRUMENT([fuzz], [-fsanitize=fuzzer-no-link])
-	RCM_INSTRUMENT([coverage], [--coverage -fprofile-update=atomic])
+
+	# what follows below needs no run-time library of the program
+	rcm_instrumented=no
+	AS_IF([test -n "$rcm_instrumentation"], [rcm_instrumented=yes])
+	AC_SUBST([rcm_instrumented])
 
 	# an instrumented plugin leaves its run-time library's symbols open
 	AS_IF([test -z "$rcm_instrumentation"],
 		[RCM_LDFLAGS="$RCM_LDFLAGS -Wl,-z,defs"])
 
+	RCM_INSTRUMENT([coverage], [--coverage -fprofile-update=atomic])
+	# 0 or 1, for #if RCM_DEBUG and for if (RCM_DEBUG)
+	rcm_debug=0
 	AS_IF([test "$enable_debug" = yes],
-		[AC_DEFINE([RCM_DEBUG], [1], [Check lock ranks and internal asserts])
-		 RCM_LDFLAGS="$RCM_LDFLAGS"
+		[rcm_debug=1
 		 rcm_instrumentation="$rcm_instrumentation debug"])
+
+	AC_DEFINE_UNQUOTED([RCM_DEBUG], [$rcm_debug],
+		[Check lock ranks and internal asserts])
 
 	AM_CONDITIONAL([FUZZ_ENABLED], [test "$enable_fuzz" = yes])
 	AM_CONDITIONAL([COVERAGE_ENABLED], [test "$enable_coverage" = yes])
 	AC_SUBST([enable_asan])
+	AC_SUBST([enable_ubsan])
 	AC_SUBST([enable_tsan])
 	AC_SUBST([RCM_CFLAGS])
 	AC_SUBST([RCM_LDFLAGS])

@@ -8,41 +8,71 @@
 # one line to the list below, in alphabetical order. A program is made of the
 # one file of its name; what several share belongs into test/fake/.
 # Every test program links the provider's objects and the fake device.
+#
+# To add a fuzz target: write test/fuzz/fuzz_<name>.c, put inputs of known
+# worth into test/fuzz/corpus/fuzz_<name>/, and add two lines:
+#	FUZZ_TESTS += test/fuzz/fuzz_<name>
+#	test_fuzz_fuzz_<name>_LDADD = $(FUZZ_LIBS)
 
 UNIT_TESTS =
 UNIT_TESTS += test/unit/test_init
 
 MT_TESTS =
 
+FUZZ_TESTS =
+
 FAKE_SOURCES =
 
 SCRIPT_TESTS =
+SCRIPT_TESTS += test/abi/lint.sh
+SCRIPT_TESTS += test/abi/load.sh
+SCRIPT_TESTS += test/runner/runner.sh
 
-check_LTLIBRARIES += librcm-fake.la
+# programs that a script runs
+HELPERS =
+HELPERS += test/abi/load
+HELPERS += test/runner/race
+
+UNIT_HELPERS =
+UNIT_HELPERS += test/runner/test_broken
+
+check_LTLIBRARIES += librcm-fake.la librcm-replay.la
 librcm_fake_la_SOURCES = $(FAKE_SOURCES)
+librcm_replay_la_SOURCES = test/fuzz/replay.c
 
-LDADD = librcm-fake.la librcm-core.la $(CRITERION_LIBS) $(RCM_LIBS)
-AM_CPPFLAGS += -I$(srcdir)/test/fake $(CRITERION_CFLAGS)
+TEST_LIBS = librcm-fake.la librcm-core.la $(RCM_LIBS)
+LDADD = $(TEST_LIBS) $(CRITERION_LIBS)
+AM_CPPFLAGS += $(CRITERION_CFLAGS)
 
 TESTS = $(MT_TESTS) $(SCRIPT_TESTS)
-check_PROGRAMS += $(MT_TESTS)
-if UNIT_TESTS_ENABLED
-TESTS += $(UNIT_TESTS)
-check_PROGRAMS += $(UNIT_TESTS)
+if FUZZ_ENABLED
+FUZZ_LIBS = $(TEST_LIBS) -fsanitize=fuzzer
+else
+TESTS += $(FUZZ_TESTS)
+FUZZ_LIBS = librcm-replay.la $(TEST_LIBS)
 endif
 
+check_PROGRAMS += $(MT_TESTS) $(FUZZ_TESTS) $(HELPERS)
+if UNIT_TESTS_ENABLED
+TESTS += $(UNIT_TESTS)
+check_PROGRAMS += $(UNIT_TESTS) $(UNIT_HELPERS)
+endif
+
+TEST_EXTENSIONS = .sh
 LOG_COMPILER = $(SHELL) $(srcdir)/scripts/run-test.sh
 SH_LOG_COMPILER = $(LOG_COMPILER)
-TEST_EXTENSIONS = .sh
 AM_TESTS_ENVIRONMENT = \
 	RCM_SRCDIR='$(abs_srcdir)'; export RCM_SRCDIR; \
 	RCM_BUILDDIR='$(abs_builddir)'; export RCM_BUILDDIR; \
 	RCM_CC='$(CC)'; export RCM_CC; \
 	RCM_ASAN='$(enable_asan)'; export RCM_ASAN; \
-	RCM_TSAN='$(enable_tsan)'; export RCM_TSAN;
+	RCM_UBSAN='$(enable_ubsan)'; export RCM_UBSAN; \
+	RCM_TSAN='$(enable_tsan)'; export RCM_TSAN; \
+	RCM_INSTRUMENTED='$(rcm_instrumented)'; export RCM_INSTRUMENTED;
 
 EXTRA_DIST += $(SCRIPT_TESTS) scripts/run-test.sh scripts/test-summary.sh
 EXTRA_DIST += test/vm
+EXTRA_DIST += $(SCRIPT_TESTS)
 
 # Automake's own rule ends with its programs; this one ends with the number of
 # test cases, whether they passed or not, and never with an earlier run's.

@@ -14,11 +14,21 @@ command -v lcov >/dev/null || {
 }
 cd "$build"
 mkdir -p coverage
-lcov --quiet --rc lcov_branch_coverage=1 --capture --directory . \
+
+# lcov and genhtml warn about their own Perl; what they say is shown on failure
+quietly()
+{
+	"$@" >coverage/out 2>&1 || {
+		cat coverage/out
+		exit 1
+	}
+}
+
+quietly lcov --quiet --rc lcov_branch_coverage=1 --capture --directory . \
 	--base-directory "$src" --no-external --output-file coverage/all.info
-lcov --quiet --rc lcov_branch_coverage=1 --output-file coverage/prov.info \
+quietly lcov --quiet --rc lcov_branch_coverage=1 --output-file coverage/prov.info \
 	--extract coverage/all.info "$src/prov/*"
-genhtml --quiet --branch-coverage --prefix "$src" \
+quietly genhtml --quiet --branch-coverage --prefix "$src" \
 	--output-directory coverage/html coverage/prov.info
 
 awk -F: -v src="$src/prov/" '

@@ -27,13 +27,15 @@ lint: librcm-fi.la
 	@cd $(srcdir) && RCM_CC='$(CC)' RCM_CFLAGS='$(LINT_CFLAGS)' \
 		$(SHELL) scripts/lint.sh $(abs_builddir)/.libs/librcm-fi.so
 
-# apply the format
+# put every C file into the form that lint wants
 format:
-	@cd $(srcdir) && find prov test -name '*.[ch]' | xargs clang-format -i
+	@cd $(srcdir) && for d in prov test bench include; do \
+		test ! -d $$d || find $$d -name '*.[ch]'; \
+	done | xargs clang-format -i
 
 # Variants are built beneath variants/ from what `make dist` would pack, so
 # that they leave this build alone, and are kept to be quick the next time.
-VARIANT = MAKE='$(MAKE)' RCM_SRCDIR='$(abs_srcdir)' $(SHELL) $(srcdir)/scripts/variant.sh
+VARIANT = MAKE='$(MAKE)' $(SHELL) $(srcdir)/scripts/variant.sh
 
 check-asan:
 	@$(VARIANT) asan check --enable-werror --enable-debug --enable-asan \
@@ -52,7 +54,9 @@ coverage:
 	@$(VARIANT) coverage coverage-here --enable-debug --enable-coverage \
 		CFLAGS='-g -O0'
 
-coverage-here: check
+coverage-here:
+	@find . -name '*.gcda' -exec rm -f {} +
+	@$(MAKE) $(AM_MAKEFLAGS) check
 	@$(SHELL) $(srcdir)/scripts/coverage.sh $(abs_srcdir) $(abs_builddir)
 
 # FUZZ_TIME seconds for each target
@@ -67,7 +71,7 @@ fuzz-here: $(FUZZ_TESTS)
 
 # the tests that need an RDMA device, in a guest that has one
 check-vm: all
-	@$(SHELL) $(srcdir)/test/vm/check
+	@$(srcdir)/test/vm/check
 
 clean-local:
 	rm -rf variants

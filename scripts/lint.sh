@@ -32,6 +32,12 @@ shell_files()
 		-type f ! -name '*.[ch]' ! -name configure ! -name libtool \
 		! -name config.status -print | sort |
 		while read -r f; do
+			case $f in
+			*.sh)
+				echo "$f"
+				continue
+				;;
+			esac
 			case $(head -c 32 "$f" | head -n 1 | tr -d '\0') in
 			'#!/bin/sh'* | '#!/bin/bash'* | '#!/usr/bin/env bash'*)
 				echo "$f"

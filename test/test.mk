@@ -26,6 +26,7 @@ FAKE_SOURCES =
 SCRIPT_TESTS =
 SCRIPT_TESTS += test/abi/lint.sh
 SCRIPT_TESTS += test/abi/load.sh
+SCRIPT_TESTS += test/abi/tools.sh
 SCRIPT_TESTS += test/runner/runner.sh
 
 # programs that a script runs

@@ -15,6 +15,7 @@
 #	test_fuzz_fuzz_<name>_LDADD = $(FUZZ_LIBS)
 
 UNIT_TESTS =
+UNIT_TESTS += test/unit/test_err
 UNIT_TESTS += test/unit/test_init
 
 MT_TESTS =

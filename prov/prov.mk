@@ -37,6 +37,7 @@ PROV_SOURCES += prov/obj/rcm_wait.h
 PROV_SOURCES += prov/sys/rcm_dev.h
 PROV_SOURCES += prov/sys/rcm_err.c
 PROV_SOURCES += prov/sys/rcm_err.h
+PROV_SOURCES += prov/sys/rcm_sys.c
 PROV_SOURCES += prov/sys/rcm_sys.h
 PROV_SOURCES += prov/top/rcm_getinfo.h
 PROV_SOURCES += prov/top/rcm_init.c

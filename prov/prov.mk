@@ -9,6 +9,7 @@
 # is not listed and about an include that points up (scripts/check-layers).
 
 PROV_SOURCES =
+PROV_SOURCES += prov/base/rcm_addr.c
 PROV_SOURCES += prov/base/rcm_addr.h
 PROV_SOURCES += prov/base/rcm_base.h
 PROV_SOURCES += prov/base/rcm_list.h
@@ -16,6 +17,7 @@ PROV_SOURCES += prov/base/rcm_lock.c
 PROV_SOURCES += prov/base/rcm_lock.h
 PROV_SOURCES += prov/base/rcm_log.c
 PROV_SOURCES += prov/base/rcm_log.h
+PROV_SOURCES += prov/base/rcm_param.c
 PROV_SOURCES += prov/base/rcm_param.def
 PROV_SOURCES += prov/base/rcm_param.h
 PROV_SOURCES += prov/cm/rcm_chan.h

@@ -16,7 +16,9 @@
 
 UNIT_TESTS =
 UNIT_TESTS += test/unit/test_err
+UNIT_TESTS += test/unit/test_addr
 UNIT_TESTS += test/unit/test_init
+UNIT_TESTS += test/unit/test_param
 
 MT_TESTS =
 

@@ -42,7 +42,10 @@ void rcm_addr_set_port(union rcm_addr *addr, uint16_t port);
 
 /* 0.0.0.0 or ::, whatever the port. */
 bool rcm_addr_is_any(const union rcm_addr *addr);
+/* 127.0.0.0/8 or ::1, also as an IPv4-mapped address. */
 bool rcm_addr_is_loopback(const union rcm_addr *addr);
+/* fe80::/10, which is an address only together with a scope. */
+bool rcm_addr_is_link_local(const union rcm_addr *addr);
 
 /* Same family, same address (and scope, where both have one); any port. */
 bool rcm_addr_same_host(const union rcm_addr *a, const union rcm_addr *b);

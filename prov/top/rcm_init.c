@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 rcm contributors */
 
+#include <unistd.h>
+
 #include <rdma/fabric.h>
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_prov.h>
 
+#include "rcm_base.h"
+#include "rcm_log.h"
+#include "rcm_param.h"
+
+/* The newest interface that rcm was tested with. */
+#define RCM_FI_VERSION_MAX FI_VERSION(2, 6)
+
 struct fi_provider *fi_prov_ini(void);
+
+static pid_t rcm_owner;
 
 static int rcm_getinfo(uint32_t version, const char *node, const char *service,
 		       uint64_t flags, const struct fi_info *hints,
@@ -29,11 +40,18 @@ static int rcm_fabric_open(struct fi_fabric_attr *attr,
 	return -FI_ENODATA;
 }
 
+/*
+ * Runs in the core's destructor, after this library's own, so nothing here
+ * may depend on a destructor or an atexit handler. A child of fork() that
+ * calls exit() comes here, too: what is open belongs to its parent.
+ */
 static void rcm_cleanup(void)
 {
+	if (getpid() != rcm_owner)
+		return;
 }
 
-/* writable: the core keeps its own data in .context */
+/* Writable: the core keeps its own data in .context. */
 static struct fi_provider rcm_provider = {
 	.name = "rcm",
 	.version = FI_VERSION(0, 1),
@@ -42,10 +60,24 @@ static struct fi_provider rcm_provider = {
 	.cleanup = rcm_cleanup,
 };
 
-/* hidden but for this one name; EXTERNALLY_VISIBLE is the core's own macro */
+/*
+ * fi_provider(7). Runs in every libfabric process, also those that never use
+ * rcm, and under a lock of the core: opens nothing, starts no thread, calls
+ * nothing of the core but fi_version, fi_log* and fi_param_*.
+ */
 __attribute__((visibility("default"))) struct fi_provider *fi_prov_ini(void)
 {
-	/* the core drops a provider that is older than what is asked for */
-	rcm_provider.fi_version = fi_version();
+	if (rcm_owner == getpid())
+		return &rcm_provider;
+	rcm_owner = getpid();
+	rcm_log_prov = &rcm_provider;
+
+	/*
+	 * The core passes over a provider that is older than what an
+	 * application asks for, and a core that is newer than any that was
+	 * tested may have changed what its structs hold.
+	 */
+	rcm_provider.fi_version = RCM_MIN(fi_version(), RCM_FI_VERSION_MAX);
+	rcm_param_init(&rcm_provider);
 	return &rcm_provider;
 }

@@ -94,7 +94,7 @@ static void rcm_param_read(struct fi_provider *prov,
 		ret = rcm_param_check(row, number, row->value);
 	if (ret)
 		RCM_WARN(CORE,
-			 "%s is %s, not a number from %d to %d: %d is used\n",
+			 "%s is %s, not a number from %d to %d: %d is used",
 			 env, text ? text : "set", row->low, row->high,
 			 row->dflt);
 }

@@ -5,9 +5,8 @@
 # check-layers.sh [TREE]: every line of prov/ is in the room it belongs to
 #
 # base <- sys <- cm <- obj <- top and base <- sys <- xfer <- obj. The tables
-# below are the rule; docs/ARCHITECTURE.md gives the reasons. Comments and
-# strings do not count. A file that is not beneath one of the six directories
-# is an error.
+# below are the rule. Comments and strings do not count. A file that is not
+# beneath one of the six directories is an error.
 
 set -u
 cd "${1:-.}" || exit 2

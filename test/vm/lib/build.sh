@@ -82,6 +82,17 @@ build_in_root() {
 	return $ret
 }
 
+# Brings the copied sources of ROOT up to date, and builds nothing.
+build_refresh() {
+	local dir=$VM_OUT/$1 fd ret=0
+	mkdir -p "$dir"
+	exec {fd}>"$dir/lock"
+	flock "$fd"
+	build_copy_sources "$dir" || ret=1
+	exec {fd}>&-
+	return $ret
+}
+
 build_show_failure() {
 	vm_say "the build for $1 failed; the end of $2:"
 	tail -n 30 "$2" >&2

@@ -43,3 +43,14 @@ vm_root_is_known() {
 	vm_say "no root named '$1'; there are: ${VM_ROOTS[*]}"
 	return 1
 }
+
+# Makes and prints a folder of its own for a run; the last forty are kept.
+vm_make_results() {
+	local dir
+	mkdir -p "$VM_OUT/results"
+	find "$VM_OUT/results" -mindepth 1 -maxdepth 1 -type d -printf '%T@ %p\n' |
+		sort -rn | tail -n +40 | cut -d' ' -f2- | xargs -r -d '\n' rm -rf
+	dir=$(mktemp -d "$VM_OUT/results/$(date +%m%d-%H%M%S).XXXX")
+	ln -sfn "${dir##*/}" "$VM_OUT/results/last"
+	echo "$dir"
+}

@@ -8,7 +8,7 @@ GUEST_MEM=${GUEST_MEM:-2048}
 GUEST_SMP=${GUEST_SMP:-3}
 # Seconds that a guest may need beside the time of its job.
 GUEST_SLACK=60
-GUEST_PIDS=()
+declare -A GUEST_PIDS=()
 
 # Prints why no guest can run on this machine; true when nothing is amiss.
 guest_is_possible() {
@@ -28,11 +28,11 @@ guest_is_possible() {
 guest_write_initrd() {
 	local dir=$1 tmp
 	tmp=$(mktemp -d)
-	mkdir "$tmp"/{bin,dev,proc,lower,upper,rcm,new}
+	mkdir "$tmp"/{bin,dev,proc,lower,upper,out,new}
 	cp -r "$dir/boot" "$tmp/boot"
 	mv "$tmp/boot/busybox" "$tmp/bin/"
 	cp "$VM_DIR/guest/init" "$tmp/init"
-	for tool in sh mount umount mkdir insmod grep echo sleep switch_root; do
+	for tool in sh mount umount mkdir insmod grep sed echo sleep switch_root; do
 		ln -s busybox "$tmp/bin/$tool"
 	done
 	(cd "$tmp" && find . | bin/busybox cpio -o -H newc) >"$2" 2>/dev/null
@@ -118,16 +118,16 @@ guest_start() {
 		-nodefaults -no-user-config -display none -no-reboot \
 		-M q35 -accel "$accel" -cpu "$cpu" -smp "$GUEST_SMP" \
 		-m "$GUEST_MEM" -kernel "$dir/vmlinuz" -initrd "$GUEST_TMP/initrd" \
-		-append "$(guest_kernel_options) rcm.role=$role" \
+		-append "$(guest_kernel_options) rcm.root=$GUEST_ROOT rcm.role=$role" \
 		-serial "file:$results/$role/console" \
 		-fsdev "local,id=root,path=$dir/root,readonly=on,$share" \
 		-device virtio-9p-pci,fsdev=root,mount_tag=root \
-		-fsdev "local,id=rcm,path=$VM_OUT/$GUEST_ROOT,readonly=on,$share" \
-		-device virtio-9p-pci,fsdev=rcm,mount_tag=rcm \
+		-fsdev "local,id=out,path=$VM_OUT,readonly=on,$share" \
+		-device virtio-9p-pci,fsdev=out,mount_tag=out \
 		-fsdev "local,id=results,path=$results,$share" \
 		-device virtio-9p-pci,fsdev=results,mount_tag=results \
 		${wire//$'\n'/} </dev/null >"$results/$role/qemu" 2>&1 &
-	GUEST_PIDS+=($!)
+	GUEST_PIDS[$role]=$!
 }
 
 # A panic ends the guest. The watchdogs get more time than usual, since an
@@ -160,14 +160,13 @@ guest_prepare() {
 # Shows the output of the given roles while it comes, until all guests ended.
 # RESULTS ROLE...
 guest_follow() {
-	local results=$1 role pid pids=() i=0
+	local results=$1 role pid pids=()
 	shift
 	for role in "$@"; do
-		tail -q -n +1 -s 0.2 -f --pid="${GUEST_PIDS[$i]}" \
+		tail -q -n +1 -s 0.2 -f --pid="${GUEST_PIDS[$role]}" \
 			"$results/$role/output" |
 			if [ $# -gt 1 ]; then sed -u "s/^/$role: /"; else cat; fi &
 		pids+=($!)
-		i=$((i + 1))
 	done
 	for pid in "${GUEST_PIDS[@]}" "${pids[@]}"; do
 		wait "$pid"

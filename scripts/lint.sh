@@ -27,7 +27,7 @@ c_files()
 shell_files()
 {
 	find . \( -name .git -o -name variants -o -name config -o \
-		-name vm-results -o -name '.libs' -o \
+		-path './build*' -o -name '.libs' -o \
 		-name 'libfabric-rcm-*' \) -prune -o \
 		-type f ! -name '*.[ch]' ! -name configure ! -name libtool \
 		! -name config.status -print | sort |
@@ -82,7 +82,8 @@ run_clang_format()
 tidy_one()
 {
 	# shellcheck disable=SC2086 # the flags are words
-	text=$(clang-tidy --quiet --warnings-as-errors='*' "$1" -- \
+	text=$(clang-tidy --quiet --warnings-as-errors='*' \
+		--header-filter="^$PWD/(prov|test|bench|include)/.*\.h$" "$1" -- \
 		$dirs $RCM_CFLAGS -Wno-unknown-warning-option 2>&1) && return
 	printf '%s\n' "$text" | grep -v 'warnings generated\.$'
 	return 1

@@ -55,6 +55,8 @@ AC_DEFUN([RCM_OPTIONS], [
 	AC_SUBST([enable_asan])
 	AC_SUBST([enable_ubsan])
 	AC_SUBST([enable_tsan])
+	# main() of a fuzz target; the name hides a flag that automake refuses
+	AC_SUBST([RCM_FUZZER], [-fsanitize=fuzzer])
 	AC_SUBST([RCM_CFLAGS])
 	AC_SUBST([RCM_LDFLAGS])
 ])

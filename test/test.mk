@@ -10,8 +10,9 @@
 # Every test program links the provider's objects and the fake device.
 #
 # To add a fuzz target: write test/fuzz/fuzz_<name>.c, put inputs of known
-# worth into test/fuzz/corpus/fuzz_<name>/, and add two lines:
+# worth into test/fuzz/corpus/fuzz_<name>/, and add three lines:
 #	FUZZ_TESTS += test/fuzz/fuzz_<name>
+#	EXTRA_DIST += test/fuzz/corpus/fuzz_<name>
 #	test_fuzz_fuzz_<name>_LDADD = $(FUZZ_LIBS)
 
 UNIT_TESTS =
@@ -50,7 +51,7 @@ AM_CPPFLAGS += $(CRITERION_CFLAGS)
 
 TESTS = $(MT_TESTS) $(SCRIPT_TESTS)
 if FUZZ_ENABLED
-FUZZ_LIBS = $(TEST_LIBS) -fsanitize=fuzzer
+FUZZ_LIBS = $(TEST_LIBS) $(RCM_FUZZER)
 else
 TESTS += $(FUZZ_TESTS)
 FUZZ_LIBS = librcm-replay.la $(TEST_LIBS)

@@ -18,6 +18,7 @@
 UNIT_TESTS =
 UNIT_TESTS += test/unit/test_err
 UNIT_TESTS += test/unit/test_addr
+UNIT_TESTS += test/unit/test_fsm
 UNIT_TESTS += test/unit/test_init
 UNIT_TESTS += test/unit/test_param
 
@@ -32,14 +33,21 @@ SCRIPT_TESTS += test/abi/lint.sh
 SCRIPT_TESTS += test/abi/load.sh
 SCRIPT_TESTS += test/abi/tools.sh
 SCRIPT_TESTS += test/runner/runner.sh
+SCRIPT_TESTS += test/tools/fsm_doc.sh
 
 # programs that a script runs
 HELPERS =
 HELPERS += test/abi/load
 HELPERS += test/runner/race
+HELPERS += test/tools/rcm_fsm
 
 UNIT_HELPERS =
 UNIT_HELPERS += test/runner/test_broken
+
+# the connection machine links with libc alone
+test_tools_rcm_fsm_SOURCES = test/tools/rcm_fsm.c prov/cm/rcm_fsm.c
+test_tools_rcm_fsm_CFLAGS = $(AM_CFLAGS)
+test_tools_rcm_fsm_LDADD =
 
 check_LTLIBRARIES += librcm-fake.la librcm-replay.la
 librcm_fake_la_SOURCES = $(FAKE_SOURCES)

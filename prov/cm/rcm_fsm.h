@@ -68,9 +68,10 @@ enum rcm_fsm_action {
 	RCM_ACT_SEND_REJ,
 	RCM_ACT_NOTIFY,
 	RCM_ACT_DISCONNECT,
+	/* these end something, as far as it is there, and do not fail */
 	RCM_ACT_QP_DOWN,
+	RCM_ACT_REJECT_QP_DOWN,
 	RCM_ACT_DISCONNECT_QP_DOWN,
-	RCM_ACT_RELEASE,
 	RCM_ACT_COUNT
 };
 
@@ -87,13 +88,13 @@ enum rcm_fsm_report {
 
 /* A cell without a row of its own has one of two answers. */
 enum rcm_fsm_kind {
-	RCM_CELL_ROW,
+	RCM_CELL_ROW = 1,
 	RCM_CELL_MISUSE, /* a user's call in a wrong state: -FI_EOPBADSTATE */
 	RCM_CELL_LATE,	 /* an event that comes too late: counted, ignored */
 };
 
 struct rcm_fsm_row {
-	enum rcm_fsm_kind kind;
+	enum rcm_fsm_kind kind; /* the rest is meant for RCM_CELL_ROW only */
 	enum rcm_fsm_action action;
 	enum rcm_fsm_state to;
 	enum rcm_fsm_state on_failure; /* the state when the action fails */
@@ -101,10 +102,20 @@ struct rcm_fsm_row {
 	enum rcm_fsm_report report_failure;
 };
 
-/* The answer to EVENT in STATE; never NULL for values inside the enums. */
+/*
+ * The answer to EVENT in STATE, never NULL. For a value outside the enums it
+ * is RCM_CELL_LATE.
+ */
 const struct rcm_fsm_row *rcm_fsm_next(enum rcm_fsm_state state,
 				       enum rcm_fsm_event event);
 
+/*
+ * Whether the action can fail at all. One that cannot has on_failure equal
+ * to "to", and nothing to report of a failure.
+ */
+bool rcm_fsm_may_fail(enum rcm_fsm_action action);
+
+/* Names without their prefix, "?" outside the enum. */
 const char *rcm_fsm_state_name(enum rcm_fsm_state state);
 const char *rcm_fsm_event_name(enum rcm_fsm_event event);
 const char *rcm_fsm_action_name(enum rcm_fsm_action action);

@@ -25,6 +25,7 @@ PROV_SOURCES += prov/cm/rcm_conn.h
 PROV_SOURCES += prov/cm/rcm_fsm.c
 PROV_SOURCES += prov/cm/rcm_fsm.def
 PROV_SOURCES += prov/cm/rcm_fsm.h
+PROV_SOURCES += prov/cm/rcm_wire.c
 PROV_SOURCES += prov/cm/rcm_wire.h
 PROV_SOURCES += prov/obj/rcm_cq.h
 PROV_SOURCES += prov/obj/rcm_domain.h

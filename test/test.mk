@@ -16,15 +16,17 @@
 #	test_fuzz_fuzz_<name>_LDADD = $(FUZZ_LIBS)
 
 UNIT_TESTS =
-UNIT_TESTS += test/unit/test_err
 UNIT_TESTS += test/unit/test_addr
+UNIT_TESTS += test/unit/test_err
 UNIT_TESTS += test/unit/test_fsm
 UNIT_TESTS += test/unit/test_init
 UNIT_TESTS += test/unit/test_param
+UNIT_TESTS += test/unit/test_wire
 
 MT_TESTS =
 
 FUZZ_TESTS =
+FUZZ_TESTS += test/fuzz/fuzz_wire
 
 FAKE_SOURCES =
 
@@ -65,6 +67,8 @@ TESTS += $(FUZZ_TESTS)
 FUZZ_LIBS = librcm-replay.la $(TEST_LIBS)
 endif
 
+test_fuzz_fuzz_wire_LDADD = $(FUZZ_LIBS)
+
 check_PROGRAMS += $(MT_TESTS) $(FUZZ_TESTS) $(HELPERS)
 if UNIT_TESTS_ENABLED
 TESTS += $(UNIT_TESTS)
@@ -84,7 +88,7 @@ AM_TESTS_ENVIRONMENT = \
 	RCM_INSTRUMENTED='$(rcm_instrumented)'; export RCM_INSTRUMENTED;
 
 EXTRA_DIST += $(SCRIPT_TESTS) scripts/run-test.sh scripts/test-summary.sh
-EXTRA_DIST += test/vm
+EXTRA_DIST += test/fuzz/corpus test/vm
 EXTRA_DIST += $(SCRIPT_TESTS)
 
 # Automake's own rule ends with its programs; this one ends with the number of

@@ -21,14 +21,16 @@ struct rcm_wire {
 
 /*
  * Writes LEN user bytes. -FI_EINVAL when LEN is beyond RCM_CM_DATA_MAX, or
- * DATA is NULL while LEN is not 0. The bytes to send are LEN + 1.
+ * DATA is NULL while LEN is not 0; *WIRE is untouched then. The bytes to
+ * send are LEN + 1.
  */
 int rcm_wire_encode(struct rcm_wire *wire, const void *data, size_t len);
 
 /*
  * Finds the user's bytes in what arrived: FIELD of AVAIL bytes. *DATA points
- * into FIELD. An absent field is 0 user bytes; a count beyond AVAIL is
- * -FI_EPROTO (a peer that is no libfabric peer) and 0 user bytes.
+ * into FIELD. An absent field is 0 user bytes, and *DATA NULL. A count beyond
+ * AVAIL or RCM_CM_DATA_MAX is -FI_EINVAL (the peer is no libfabric peer), and
+ * 0 user bytes as well.
  */
 int rcm_wire_decode(const void *field, size_t avail, const uint8_t **data,
 		    size_t *len);

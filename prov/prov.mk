@@ -20,6 +20,7 @@ PROV_SOURCES += prov/base/rcm_log.h
 PROV_SOURCES += prov/base/rcm_param.c
 PROV_SOURCES += prov/base/rcm_param.def
 PROV_SOURCES += prov/base/rcm_param.h
+PROV_SOURCES += prov/cm/rcm_chan.c
 PROV_SOURCES += prov/cm/rcm_chan.h
 PROV_SOURCES += prov/cm/rcm_conn.h
 PROV_SOURCES += prov/cm/rcm_fsm.c

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#include "fake_int.h"
+
+/* Protection domains and memory regions. */
+
+static struct fake_ctx *fake_ctx_of(struct ibv_context *ctx)
+{
+	return fake_of(ctx, fake_ctx, ctx);
+}
+
+struct ibv_pd *fake_alloc_pd(struct ibv_context *ctx)
+{
+	int err = fake_enter(FAKE_alloc_pd);
+	struct fake_pd *pd;
+
+	if (err)
+		return fake_leave_ptr(NULL, err);
+	pd = fake_new(sizeof(*pd));
+	pd->pd.context = ctx;
+	fake_ctx_of(ctx)->users++;
+	rcm_list_add(&fake.pds, &pd->node);
+	return fake_leave_ptr(&pd->pd, 0);
+}
+
+int fake_dealloc_pd(struct ibv_pd *vpd)
+{
+	struct fake_pd *pd = fake_of(vpd, fake_pd, pd);
+	int err = fake_enter(FAKE_dealloc_pd);
+
+	if (pd->users) {
+		fake_problem("protection domain freed with %d users",
+			     pd->users);
+		return fake_leave(EBUSY);
+	}
+	fake_ctx_of(vpd->context)->users--;
+	rcm_list_del(&pd->node);
+	free(pd);
+	return fake_leave(err);
+}
+
+static struct fake_mr *fake_mr_new(struct ibv_pd *pd, void *addr, size_t len,
+				   int access)
+{
+	struct fake_dev *dev = fake_of(pd->context->device, fake_dev, device);
+	struct fake_mr *mr = fake_new(sizeof(*mr));
+
+	mr->mr.context = pd->context;
+	mr->mr.pd = pd;
+	mr->mr.addr = addr;
+	mr->mr.length = len;
+	mr->mr.lkey = fake.next_key;
+	mr->mr.rkey = fake.next_key + 1;
+	fake.next_key += 0x100;
+	mr->access = access;
+	fake_of(pd, fake_pd, pd)->users++;
+	dev->n_mrs++;
+	rcm_list_add(&fake.mrs, &mr->node);
+	return mr;
+}
+
+static int fake_mr_check(struct ibv_pd *pd, int access)
+{
+	struct fake_dev *dev = fake_of(pd->context->device, fake_dev, device);
+
+	if (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC) &&
+	    !(access & IBV_ACCESS_LOCAL_WRITE))
+		return EINVAL;
+	if (dev->conf.max_mr && dev->n_mrs >= dev->conf.max_mr)
+		return ENOMEM;
+	return 0;
+}
+
+struct ibv_mr *fake_reg_mr(struct ibv_pd *pd, void *addr, size_t len,
+			   int access)
+{
+	int err = fake_enter(FAKE_reg_mr);
+
+	if (!err)
+		err = len ? fake_mr_check(pd, access) : EINVAL;
+	if (err)
+		return fake_leave_ptr(NULL, err);
+	return fake_leave_ptr(&fake_mr_new(pd, addr, len, access)->mr, 0);
+}
+
+/* As on a kernel whose driver knows no dmabuf. */
+struct ibv_mr *fake_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
+				  size_t len, uint64_t iova, int fd, int access)
+{
+	int err = fake_enter(FAKE_reg_dmabuf_mr);
+
+	(void)pd;
+	(void)offset;
+	(void)len;
+	(void)iova;
+	(void)fd;
+	(void)access;
+	return fake_leave_ptr(NULL, err ? err : EOPNOTSUPP);
+}
+
+int fake_dereg_mr(struct ibv_mr *vmr)
+{
+	struct fake_mr *mr = fake_of(vmr, fake_mr, mr);
+	int err = fake_enter(FAKE_dereg_mr);
+
+	fake_of(vmr->pd, fake_pd, pd)->users--;
+	fake_of(vmr->context->device, fake_dev, device)->n_mrs--;
+	rcm_list_del(&mr->node);
+	free(mr);
+	return fake_leave(err);
+}
+
+static bool fake_sge_ok(struct fake_qp *qp, const struct ibv_sge *sge,
+			int access)
+{
+	struct rcm_list *node, *tmp;
+
+	rcm_list_for_each(&fake.mrs, node, tmp) {
+		struct fake_mr *mr = rcm_list_entry(node, struct fake_mr, node);
+		uint64_t start = (uintptr_t)mr->mr.addr;
+
+		if (mr->mr.lkey != sge->lkey)
+			continue;
+		return mr->mr.pd == qp->qp.pd && sge->addr >= start &&
+		       sge->addr + sge->length <= start + mr->mr.length &&
+		       (mr->access & access) == access;
+	}
+	return false;
+}
+
+enum ibv_wc_status fake_mem_check(struct fake_qp *qp, const struct ibv_sge *sge,
+				  unsigned int n, int access)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		if (sge[i].length && !fake_sge_ok(qp, &sge[i], access))
+			return IBV_WC_LOC_PROT_ERR;
+	}
+	return IBV_WC_SUCCESS;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#include "fake_int.h"
+
+/* What goes on between two queue pairs. */
+
+/* The queue pair that SENDER talks to, if that one listens to it. */
+static struct fake_qp *fake_wire_peer(struct fake_qp *sender)
+{
+	struct fake_qp *peer = fake_qp_by_num(sender->attr.dest_qp_num);
+
+	if (!peer || peer->attr.dest_qp_num != sender->qp.qp_num)
+		return NULL;
+	if (peer->qp.state != IBV_QPS_RTR && peer->qp.state != IBV_QPS_RTS)
+		return NULL;
+	return peer;
+}
+
+/* Gathers one message from the sender's memory. */
+static void fake_wire_gather(const struct fake_wr *wr, uint8_t *buf)
+{
+	if (wr->inlined) {
+		memcpy(buf, wr->copy, wr->len);
+		return;
+	}
+	for (unsigned int i = 0; i < wr->n_sge; i++) {
+		if (wr->sge[i].length)
+			memcpy(buf, (void *)(uintptr_t)wr->sge[i].addr,
+			       wr->sge[i].length);
+		buf += wr->sge[i].length;
+	}
+}
+
+static void fake_wire_scatter(const struct fake_wr *wr, const uint8_t *buf,
+			      size_t len)
+{
+	for (unsigned int i = 0; i < wr->n_sge && len; i++) {
+		size_t n = RCM_MIN(len, (size_t)wr->sge[i].length);
+
+		if (n)
+			memcpy((void *)(uintptr_t)wr->sge[i].addr, buf, n);
+		buf += n;
+		len -= n;
+	}
+}
+
+/* A failed request puts its queue pair into error behind it. */
+static void fake_wire_fail(struct fake_qp *qp, struct fake_wr *wr, bool recv,
+			   enum ibv_wc_status status)
+{
+	struct ibv_wc wc = { .status = status };
+
+	fake_qp_complete(qp, wr, recv, &wc);
+	fake_qp_error(qp);
+}
+
+static enum ibv_wc_status fake_wire_check_send(struct fake_qp *qp,
+					       const struct fake_wr *wr)
+{
+	uint32_t max = qp->dev->conf.max_msg_sz;
+
+	if (wr->len > (max ? max : 1u << 30))
+		return IBV_WC_LOC_LEN_ERR;
+	if (wr->inlined)
+		return IBV_WC_SUCCESS;
+	return fake_mem_check(qp, wr->sge, wr->n_sge, 0);
+}
+
+static void fake_wire_copy(const struct fake_wr *send,
+			   const struct fake_wr *recv)
+{
+	uint8_t *buf = fake_new(send->len);
+
+	fake_wire_gather(send, buf);
+	fake_wire_scatter(recv, buf, send->len);
+	free(buf);
+}
+
+/* The first packet of the active side tells that the connection stands. */
+static void fake_wire_comm_est(struct fake_qp *qp)
+{
+	if (qp->qp.state != IBV_QPS_RTR || qp->comm_est)
+		return;
+	qp->comm_est = true;
+	fake_async_put(fake_of(qp->qp.context, fake_ctx, ctx),
+		       IBV_EVENT_COMM_EST, &qp->qp);
+}
+
+static void fake_wire_deliver(struct fake_qp *sender, struct fake_wr *send,
+			      struct fake_qp *peer, struct fake_wr *recv)
+{
+	struct ibv_wc swc = { .status = IBV_WC_SUCCESS,
+			      .opcode = IBV_WC_SEND,
+			      .byte_len = 0xdeadbeef };
+	struct ibv_wc rwc = { .status = IBV_WC_SUCCESS,
+			      .opcode = IBV_WC_RECV,
+			      .byte_len = send->len };
+
+	if (send->imm) {
+		rwc.wc_flags = IBV_WC_WITH_IMM;
+		rwc.imm_data = send->imm_data;
+	}
+	fake_wire_copy(send, recv);
+	fake_qp_complete(peer, recv, true, &rwc);
+	fake_qp_complete(sender, send, false, &swc);
+}
+
+/* Moves the first message; false when it has to wait. */
+static bool fake_wire_step(struct fake_qp *sender)
+{
+	struct fake_wr *send, *recv;
+	enum ibv_wc_status status;
+	struct fake_qp *peer;
+
+	send = rcm_list_first(&sender->sq, struct fake_wr, node);
+	if (!send || sender->qp.state != IBV_QPS_RTS)
+		return false;
+	status = fake_wire_check_send(sender, send);
+	if (status != IBV_WC_SUCCESS) {
+		fake_wire_fail(sender, send, false, status);
+		return false;
+	}
+	peer = fake_wire_peer(sender);
+	if (!peer)
+		return false;
+	fake_wire_comm_est(peer);
+	recv = rcm_list_first(&peer->rq, struct fake_wr, node);
+	if (!recv)
+		return false;
+	status = fake_mem_check(peer, recv->sge, recv->n_sge,
+				IBV_ACCESS_LOCAL_WRITE);
+	if (status != IBV_WC_SUCCESS) {
+		fake_wire_fail(peer, recv, true, status);
+		fake_wire_fail(sender, send, false, IBV_WC_REM_OP_ERR);
+		return false;
+	}
+	if (send->len > recv->len) {
+		fake_wire_fail(peer, recv, true, IBV_WC_LOC_LEN_ERR);
+		fake_wire_fail(sender, send, false, IBV_WC_REM_INV_REQ_ERR);
+		return false;
+	}
+	fake_wire_deliver(sender, send, peer, recv);
+	return true;
+}
+
+void fake_wire_run(struct fake_qp *sender)
+{
+	if (fake.wire_held)
+		return;
+	while (fake_wire_step(sender))
+		;
+}
+
+void fake_wire_run_all(void)
+{
+	struct rcm_list *node, *tmp;
+
+	rcm_list_for_each(&fake.qps, node, tmp)
+		fake_wire_run(rcm_list_entry(node, struct fake_qp, node));
+}
+
+void fake_hold_wire(bool hold)
+{
+	fake_enter_quiet();
+	fake.wire_held = hold;
+	fake_wire_run_all();
+	fake_leave_quiet();
+}
+
+/* Retries are over for the head of each send queue that cannot move. */
+void fake_wire_time_out(void)
+{
+	struct rcm_list *node, *tmp;
+
+	rcm_list_for_each(&fake.qps, node, tmp) {
+		struct fake_qp *qp = rcm_list_entry(node, struct fake_qp, node);
+		struct fake_wr *wr = rcm_list_first(&qp->sq, struct fake_wr,
+						    node);
+
+		if (!wr || qp->qp.state != IBV_QPS_RTS)
+			continue;
+		if (!fake_wire_peer(qp) || fake.wire_held)
+			fake_wire_fail(qp, wr, false, IBV_WC_RETRY_EXC_ERR);
+		else if (qp->attr.rnr_retry != 7)
+			fake_wire_fail(qp, wr, false, IBV_WC_RNR_RETRY_EXC_ERR);
+	}
+}

@@ -39,6 +39,7 @@ PROV_SOURCES += prov/obj/rcm_mr.h
 PROV_SOURCES += prov/obj/rcm_nic.h
 PROV_SOURCES += prov/obj/rcm_obj.h
 PROV_SOURCES += prov/obj/rcm_pep.h
+PROV_SOURCES += prov/obj/rcm_wait.c
 PROV_SOURCES += prov/obj/rcm_wait.h
 PROV_SOURCES += prov/sys/rcm_dev.h
 PROV_SOURCES += prov/sys/rcm_err.c

@@ -14,13 +14,12 @@
  * rank. Debug builds check it. docs/LOCKING.md says what each one protects.
  */
 enum rcm_lock_rank {
-	RCM_RANK_DEVICES = 10, /* the snapshot of the device list */
-	RCM_RANK_FABRIC = 15,  /* a fabric's or domain's children */
 	RCM_RANK_EQ = 20,      /* an event queue and its connections */
 	RCM_RANK_SEND = 30,    /* a send queue */
 	RCM_RANK_RECV = 31,    /* a receive queue */
 	RCM_RANK_CQ = 50,      /* a completion queue */
 	RCM_RANK_DEFER = 70,   /* what the EQ has still to look at */
+	RCM_RANK_DEVICES = 80, /* the snapshot of the device list */
 };
 
 /*

@@ -17,6 +17,7 @@
 
 UNIT_TESTS =
 UNIT_TESTS += test/unit/test_addr
+UNIT_TESTS += test/unit/test_conn_rows
 UNIT_TESTS += test/unit/test_err
 UNIT_TESTS += test/unit/test_fsm
 UNIT_TESTS += test/unit/test_fake
@@ -105,6 +106,7 @@ AM_TESTS_ENVIRONMENT = \
 
 EXTRA_DIST += $(SCRIPT_TESTS) scripts/run-test.sh scripts/test-summary.sh
 EXTRA_DIST += test/fuzz/corpus test/vm
+EXTRA_DIST += test/unit/cm_drive.h test/unit/cm_script.h
 EXTRA_DIST += $(SCRIPT_TESTS)
 
 # Automake's own rule ends with its programs; this one ends with the number of

@@ -18,13 +18,19 @@
 
 struct rcm_conn;
 
+/* First in what an id's context points to: whose events these are. */
+enum rcm_cm_kind {
+	RCM_CM_CONN = 1,
+	RCM_CM_LISTENER,
+};
+
 /* What happened to a connection, for the layer above. */
 struct rcm_conn_report {
 	enum rcm_fsm_report what; /* CONNECTED, SHUTDOWN, ERROR, REFUSED */
-	int err;		  /* positive FI_E of ERROR and REFUSED */
-	int prov_errno;		  /* for rcm_err_cm_text() */
-	const uint8_t *data;	  /* the peer's private data; may be NULL */
-	size_t len;		  /* bytes of it, at most RCM_CM_DATA_MAX */
+	int err;	/* positive FI_E: why; for SHUTDOWN too, 0 if just so */
+	int prov_errno; /* for rcm_err_cm_text() */
+	const uint8_t *data; /* the peer's private data; may be NULL */
+	size_t len;	     /* bytes of it, at most RCM_CM_DATA_MAX */
 };
 
 /*
@@ -34,9 +40,16 @@ struct rcm_conn_report {
 struct rcm_conn_ops {
 	/* Makes the queue pair, in state INIT, and sets conn->qp. */
 	int (*qp_create)(struct rcm_conn *conn);
-	/* The queue pair is in RTS and the peer is there: posts may start. */
+	/*
+	 * The queue pair is in RTS and the peer is there: posts may start.
+	 * The report CONNECTED follows.
+	 */
 	void (*qp_up)(struct rcm_conn *conn);
-	/* The queue pair is in ERR: posts get -FI_ESHUTDOWN from now on. */
+	/*
+	 * The queue pair is in ERR: posts get -FI_ESHUTDOWN from now on. Once,
+	 * for one that qp_create() made; the report of the end follows, if
+	 * one is due.
+	 */
 	void (*qp_down)(struct rcm_conn *conn);
 	void (*report)(struct rcm_conn *conn,
 		       const struct rcm_conn_report *report);
@@ -44,7 +57,7 @@ struct rcm_conn_ops {
 
 /* What a connection is to be made with; from the parameters and the info. */
 struct rcm_conn_cfg {
-	char dev_name[64];   /* the domain's device: another is an error */
+	char dev_name[64];   /* the domain's device; "": any will do */
 	int resolve_timeout; /* ms, for the address and again for the route */
 	uint8_t retry_count;
 	uint8_t rnr_retry;
@@ -64,10 +77,12 @@ struct rcm_conn_cfg {
  * the event queue whose channel it is on, unless they say otherwise.
  */
 struct rcm_conn {
+	enum rcm_cm_kind kind;
 	enum rcm_fsm_state state; /* written by rcm_conn_handle() only */
 	struct rdma_cm_id *id;	  /* NULL until connect on the active side */
 	struct rcm_chan *chan;	  /* where its events arrive */
 	struct ibv_qp *qp;	  /* the user's; set by ops->qp_create */
+	bool qp_is_down;	  /* it is in ERR, and ops->qp_down was told */
 	const struct rcm_conn_ops *ops; /* NULL: nobody has adopted it yet */
 	void *user;			/* for the ops */
 	struct rcm_conn_cfg cfg;
@@ -82,19 +97,21 @@ struct rcm_conn {
 	unsigned int n_history;
 	struct {
 		uint8_t state, event, to;
-		int8_t failed;
+		int16_t failed; /* -FI_E of the action */
 	} history[RCM_CONN_HISTORY];
 };
 
 /*
- * A connection in RCM_ST_IDLE, or NULL for want of memory. Freed by
- * rcm_conn_close().
+ * A connection in RCM_ST_IDLE, or NULL for want of memory. Ended by
+ * rcm_conn_close() and rcm_conn_free().
  */
 struct rcm_conn *rcm_conn_new(const struct rcm_conn_ops *ops, void *user);
 
 /*
  * The layer above takes over a connection that a request made: its reports
- * go to OPS from now on. Returns 0, or the -FI_E that has ended it already.
+ * go to OPS from now on. Returns 0, or the -FI_E that has ended it already;
+ * the calls that follow return that too, and rcm_conn_close() is due in
+ * either case.
  */
 int rcm_conn_adopt(struct rcm_conn *conn, const struct rcm_conn_ops *ops,
 		   void *user);
@@ -103,20 +120,33 @@ int rcm_conn_adopt(struct rcm_conn *conn, const struct rcm_conn_ops *ops,
  * Binds the connection to CHAN: events of its id arrive there from now on.
  * Holds the lock of the old channel's event queue where there was one (the
  * call waits for nothing, since events are acknowledged when taken).
+ * -FI_EOPBADSTATE once fi_connect or fi_accept has been called, or what
+ * rdma_migrate_id(3) says; the channel is the old one then.
  */
 int rcm_conn_set_chan(struct rcm_conn *conn, struct rcm_chan *chan);
 
-/* fi_enable(3). -FI_EOPBADSTATE when it is too late for that. */
+/*
+ * fi_enable(3). -FI_EOPBADSTATE when it is too late for that; -FI_EINVAL when
+ * a request came in through another device than the configured one; what
+ * ops->qp_create returns. 0 also when it is enabled already.
+ */
 int rcm_conn_enable(struct rcm_conn *conn);
 
 /*
  * fi_connect(3): starts; how it ends is reported. -FI_EINVAL for bad data
- * (rcm_wire_encode), -FI_EISCONN or -FI_EOPBADSTATE for a second connect.
+ * (rcm_wire_encode) or an address that is none, -FI_ENOEQ without a channel,
+ * what rdma_resolve_addr(3) says. A second connect: -FI_EALREADY while the
+ * first is under way, -FI_EISCONN when connected, else -FI_EOPBADSTATE (also
+ * after the end: an endpoint connects once).
  */
 int rcm_conn_connect(struct rcm_conn *conn, const union rcm_addr *dst,
 		     const void *data, size_t len);
 
-/* fi_accept(3), for a connection that a request made. */
+/*
+ * fi_accept(3), for a connection that a request made; same errors as
+ * rcm_conn_connect(). A failure other than these ends the connection: the
+ * request has been rejected then.
+ */
 int rcm_conn_accept(struct rcm_conn *conn, const void *data, size_t len);
 
 /*
@@ -126,8 +156,10 @@ int rcm_conn_accept(struct rcm_conn *conn, const void *data, size_t len);
 int rcm_conn_reject(struct rcm_conn *conn, const void *data, size_t len);
 
 /*
- * fi_shutdown(3). 0 also when it is down already; -FI_ENOTCONN on one that
- * was never connected.
+ * fi_shutdown(3). Connected: rdma_disconnect(3), and SHUTDOWN is reported
+ * when the peer has answered or cannot. Connecting: an ERROR, FI_ECANCELED.
+ * 0 also when it is down already; -FI_ENOTCONN before fi_connect or
+ * fi_accept.
  */
 int rcm_conn_shutdown(struct rcm_conn *conn);
 
@@ -136,7 +168,8 @@ void rcm_conn_qp_event(struct rcm_conn *conn, enum rcm_fsm_event ev);
 
 /*
  * First half of the end: RCM_ST_CLOSED, the peer informed, no report after
- * it. Never waits. The queue pair is in ERR afterwards where there is one.
+ * it (but ops->qp_down, inside). Never waits. The queue pair is in ERR
+ * afterwards where there is one; it may be destroyed from then on.
  */
 void rcm_conn_close(struct rcm_conn *conn);
 
@@ -165,13 +198,15 @@ const char *rcm_conn_history(const struct rcm_conn *conn, char *buf);
 
 /* A listener: a passive endpoint's rdma_cm id. Same lock as connections. */
 struct rcm_listener {
+	enum rcm_cm_kind kind;
 	struct rdma_cm_id *id;
 	struct rcm_chan *chan;
 	bool bound;
 	bool listening;
 	/*
-	 * A request arrived: CONN is the callee's. Runs under the lock; ERR
-	 * is 0, or why the request is refused (then CONN is NULL).
+	 * A request arrived: CONN is the callee's, who may also close and
+	 * free it at once. Runs under the lock; ERR is 0, or the positive
+	 * FI_E code why the request was refused (then CONN is NULL).
 	 */
 	void (*connreq)(struct rcm_listener *listener, struct rcm_conn *conn,
 			int err);
@@ -180,17 +215,21 @@ struct rcm_listener {
 };
 
 /*
- * Creates the id on CHAN and binds it to ADDR. -FI_EADDRINUSE,
- * -FI_EADDRNOTAVAIL, or what rdma_bind_addr(3) says.
+ * Creates the id on CHAN and binds it to ADDR; connreq and failed are set
+ * already. -FI_EADDRINUSE, -FI_EADDRNOTAVAIL, or what rdma_bind_addr(3)
+ * says, and nothing is left; -FI_EOPBADSTATE when it is bound.
  */
 int rcm_listener_bind(struct rcm_listener *l, struct rcm_chan *chan,
 		      const union rcm_addr *addr);
+/* rdma_listen(3). -FI_EOPBADSTATE unless bound and not yet listening. */
 int rcm_listener_listen(struct rcm_listener *l, int backlog);
 /*
  * Takes it off the network. Called without a lock; like rcm_conn_free() it
  * passes through EQ_LOCK; no connreq() or failed() after it has returned.
+ * Safe on one that was never bound; it may be bound again afterwards.
  */
 void rcm_listener_close(struct rcm_listener *l, struct rcm_lock *eq_lock);
+/* Where it listens, with the port in force. -FI_EOPBADSTATE: not bound. */
 int rcm_listener_addr(const struct rcm_listener *l, union rcm_addr *addr);
 
 /*

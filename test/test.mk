@@ -25,6 +25,7 @@ UNIT_TESTS += test/unit/test_fake_cm
 UNIT_TESTS += test/unit/test_init
 UNIT_TESTS += test/unit/test_param
 UNIT_TESTS += test/unit/test_wire
+UNIT_TESTS += test/unit/test_sq
 
 MT_TESTS =
 
@@ -46,6 +47,8 @@ FAKE_SOURCES += test/fake/fake_mem.c
 FAKE_SOURCES += test/fake/fake_post.c
 FAKE_SOURCES += test/fake/fake_qp.c
 FAKE_SOURCES += test/fake/fake_wire.c
+FAKE_SOURCES += test/fake/script.c
+FAKE_SOURCES += test/fake/script.h
 
 SCRIPT_TESTS =
 SCRIPT_TESTS += test/abi/lint.sh

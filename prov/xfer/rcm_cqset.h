@@ -4,6 +4,7 @@
 #ifndef RCM_CQSET_H
 #define RCM_CQSET_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +13,9 @@
 #include <infiniband/verbs.h>
 #include <rdma/fi_eq.h>
 
+#include "rcm_list.h"
 #include "rcm_lock.h"
+#include "rcm_soft.h"
 
 /*
  * The completion engine behind one fi_cq: one or more hardware completion
@@ -21,20 +24,8 @@
  * and for what was polled but not asked for yet.
  */
 
-/* One completion, in the form from which every fi_cq format is cut. */
-struct rcm_comp {
-	void *op_context;
-	uint64_t flags; /* FI_MSG | FI_SEND ... as fi_cq(3) lists them */
-	size_t len;
-	uint64_t data;
-	size_t olen;
-	int err;	/* 0, or the positive FI_E of an error entry */
-	int prov_errno; /* the ibv_wc_status of an error entry */
-	uint32_t vendor_err;
-};
-
 struct rcm_hwcq; /* one hardware completion queue and its reservation */
-struct rcm_qp;
+struct rcm_ring; /* what the completions of one queue must know */
 
 /* What a fi_cq asks of its engine. */
 struct rcm_cqset_attr {
@@ -45,30 +36,42 @@ struct rcm_cqset_attr {
 	bool channel;		  /* make a completion channel, for waiting */
 	int comp_vector;
 	bool locked; /* FI_THREAD_SAFE */
+	/*
+	 * Told when the software queue has something for a waiting reader,
+	 * and when no longer; NULL: nobody waits. Called under the lock,
+	 * takes none.
+	 */
+	void (*ready)(void *user, bool ready);
+	void *user;
 };
 
 struct rcm_cqset {
 	struct rcm_lock lock;
-	struct ibv_context *ctx;
-	struct ibv_comp_channel *channel; /* NULL: nobody can wait */
-	struct rcm_cqset_attr attr;
+	size_t entry_size; /* bytes of one entry in the user's format */
+
+	/* rings by the number in the upper half of a wr_id */
+	struct rcm_ring **rings;
+	uint32_t n_rings;
 
 	struct rcm_hwcq **hw;
-	unsigned int n_hw;
-	unsigned int next_hw; /* where the next poll starts: fair */
+	uint32_t n_hw;
+	uint32_t next_hw; /* where the next poll starts: fair */
+	bool broken;	  /* polling failed; it is told, not tried for ever */
 
-	/* queue pairs by the number that is in the upper half of a wr_id */
-	struct rcm_qp **qps;
-	unsigned int n_qps;
+	struct rcm_soft soft;
 
-	/* software queue: a ring that grows on slow paths only */
-	struct rcm_comp *soft;
-	unsigned int soft_size; /* power of two */
-	unsigned int soft_head;
-	unsigned int soft_tail;
+	/*
+	 * Send queues that have ever staged requests (FI_MORE), and how many
+	 * have some now. The lock's rank is below a send queue's: a reader
+	 * holds it while it rings the doorbells that others left.
+	 */
+	_Atomic uint32_t n_staged;
+	struct rcm_lock stage_lock;
+	struct rcm_list stages;
 
-	/* send queues with work requests that wait for their doorbell */
-	unsigned int n_staged;
+	struct ibv_comp_channel *channel; /* NULL: nobody can wait */
+	struct rcm_cqset_attr attr;
+	uint64_t n_stray; /* completions that belong to nothing */
 };
 
 /* Opens CS; nothing of the device yet but the channel. -FI_ENOMEM, -FI_E. */
@@ -78,8 +81,9 @@ void rcm_cqset_close(struct rcm_cqset *cs);
 
 /*
  * fi_cq_read(3): up to COUNT entries in the engine's format. -FI_EAGAIN when
- * there is none, -FI_EAVAIL when the next is an error entry; COUNT 0 drives
- * progress and says only that. Takes the lock.
+ * there is none, -FI_EAVAIL when the next is an error entry, -FI_EIO when the
+ * device's queue cannot be polled; COUNT 0 drives progress and says only
+ * that. Takes the lock.
  */
 ssize_t rcm_cqset_read(struct rcm_cqset *cs, void *buf, size_t count);
 
@@ -92,7 +96,33 @@ int rcm_cqset_read_err(struct rcm_cqset *cs, struct rcm_comp *out);
  */
 int rcm_cqset_arm(struct rcm_cqset *cs);
 
-/* Polls into the software queue until WANT entries wait or none comes. */
-unsigned int rcm_cqset_gather(struct rcm_cqset *cs, unsigned int want);
+/*
+ * Polls into the software queue until WANT entries wait or none comes;
+ * returns how many wait. An error entry counts as enough: WANT. Takes the
+ * lock; makes room for WANT, so for blocking reads only.
+ */
+uint32_t rcm_cqset_gather(struct rcm_cqset *cs, uint32_t want);
+
+/* Sets how many entries end a wait: rcm_soft_set_wake(). Takes the lock. */
+void rcm_cqset_set_wake(struct rcm_cqset *cs, uint32_t n);
+
+/*
+ * The rest is for queue pairs.
+ *
+ * Moves up to one batch from HW to the software queue: the number taken
+ * from HW, or -FI_ENOMEM when there is no room. With GROW room is made.
+ * Under the lock.
+ */
+int rcm_cqset_pull(struct rcm_cqset *cs, struct rcm_hwcq *hw, bool grow);
+
+/* Gives RING its number. -FI_ENOMEM. Under the lock. */
+int rcm_cqset_add_ring(struct rcm_cqset *cs, struct rcm_ring *ring);
+
+/*
+ * Takes RING out. Its number is used again only when CLEAN, that is, when no
+ * hardware queue holds a completion of it any more. Under the lock.
+ */
+void rcm_cqset_del_ring(struct rcm_cqset *cs, struct rcm_ring *ring,
+			bool clean);
 
 #endif /* RCM_CQSET_H */

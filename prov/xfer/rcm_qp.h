@@ -4,6 +4,7 @@
 #ifndef RCM_QP_H
 #define RCM_QP_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,47 +14,36 @@
 
 #include "rcm_cqset.h"
 #include "rcm_lock.h"
+#include "rcm_ring.h"
 
 /*
  * A reliable-connected queue pair with what its completions must know: a
- * ring of slots for each direction, since on error only wr_id, status and
- * qp_num of a work completion are valid. wr_id is the queue pair's number in
- * its rcm_cqset (upper half), and direction and slot (lower half).
+ * ring of slots for each direction (rcm_ring.h). A wr_id is the ring's
+ * number in its completion engine and the slot's position.
  */
 
-/* What a slot remembers until its work request has completed. */
-struct rcm_slot {
-	void *context;
-	uint64_t flags; /* of the completion, and RCM_SLOT_* in private bits */
-};
+/* The most buffers that one work request may have. */
+#define RCM_MAX_SGE 64
 
 /* A send queue. The producer holds lock; the consumer holds the CQ's. */
 struct rcm_sq {
 	struct rcm_lock lock;
-	int gate;	/* 0: open; else the -FI_E that posts get. Atomic. */
-	uint32_t depth; /* work requests that may be outstanding */
-	uint32_t mask;
-	uint32_t tail;
+	int gate; /* 0: open; else the -FI_E that posts get. Under lock. */
 	uint32_t since_signal;
 	uint32_t signal_every;
-	uint32_t max_inline; /* bytes, granted by the device */
-	uint32_t max_inject; /* bytes, promised to the user */
-	uint32_t max_sge;
-	struct rcm_slot *slots;
-	struct rcm_stage *stage;   /* FI_MORE; made at its first use */
-	struct rcm_bounce *bounce; /* NULL while max_inline suffices */
-	uint32_t head __attribute__((aligned(64)));
+	uint32_t max_inline;		   /* bytes, granted by the device */
+	uint32_t max_inject;		   /* bytes, promised to the user */
+	bool key_missed;		   /* said once already */
+	_Atomic(struct rcm_stage *) stage; /* FI_MORE; made at first use */
+	struct rcm_bounce *bounce;	   /* NULL while max_inline suffices */
+	struct rcm_ring ring;
 };
 
 struct rcm_rq {
 	struct rcm_lock lock;
 	int gate;
-	uint32_t depth;
-	uint32_t mask;
-	uint32_t tail;
-	uint32_t max_sge;
-	struct rcm_slot *slots;
-	uint32_t head __attribute__((aligned(64)));
+	atomic_bool key_missed;
+	struct rcm_ring ring;
 };
 
 struct rcm_qp_attr {
@@ -79,8 +69,7 @@ struct rcm_qp {
 	struct ibv_qp *qp;
 	struct rcm_qp_attr attr;
 	struct rcm_hwcq *tx_hw, *rx_hw;
-	uint32_t tx_id, rx_id; /* numbers in the two engines */
-	bool failed;	       /* on_error has been called */
+	atomic_bool failed; /* on_error has been called, or is not wanted */
 	struct rcm_sq sq;
 	struct rcm_rq rq;
 };
@@ -101,10 +90,10 @@ void rcm_qp_down(struct rcm_qp *qp, int err);
 
 /*
  * Ends the queue pair: moves it to ERR, waits for the device to flush what
- * was posted (bounded, independent of the peer), puts an entry for each
- * operation that owes one into its engine, FI_ECANCELED where it was not
- * executed, and gives everything back. Safe on a zeroed struct. No lock may
- * be held.
+ * was posted (at most 200 ms, independent of the peer), puts an entry for
+ * each operation that owes one into its engine, FI_ECANCELED where it was
+ * not executed, and gives everything back. Safe on a zeroed struct. No lock
+ * may be held.
  */
 void rcm_qp_close(struct rcm_qp *qp);
 
@@ -121,7 +110,7 @@ enum {
 struct rcm_tx {
 	void *context;
 	const struct ibv_sge *sge;
-	uint32_t n_sge;
+	uint32_t n_sge; /* at most tx_sge; 0 when len is */
 	uint32_t flags;
 	uint32_t imm; /* host order */
 	uint64_t len; /* bytes, the sum of the sges */
@@ -135,7 +124,11 @@ struct rcm_tx {
  */
 ssize_t rcm_sq_post(struct rcm_qp *qp, const struct rcm_tx *tx);
 
-/* Posts one receive; MORE as for sends. Same errors. */
+/*
+ * Posts one receive of at most rx_sge buffers, none of 0 bytes. MORE is a
+ * hint. WANTS_ENTRY: success puts an entry. -FI_EAGAIN only when the queue
+ * is full; the gate's error. Takes the queue's lock.
+ */
 ssize_t rcm_rq_post(struct rcm_qp *qp, const struct ibv_sge *sge,
 		    uint32_t n_sge, void *context, bool more, bool wants_entry);
 

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#include "rcm_bounce.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rdma/fi_errno.h>
+
+#include "rcm_err.h"
+#include "rcm_sys.h"
+
+int rcm_bounce_open(struct rcm_bounce **out, struct ibv_pd *pd, uint32_t slots,
+		    uint32_t size)
+{
+	struct rcm_bounce *bounce = calloc(1, sizeof(*bounce));
+	size_t len = (size_t)slots * size;
+	int ret = -FI_ENOMEM;
+
+	if (!bounce)
+		return -FI_ENOMEM;
+	bounce->size = size;
+	bounce->mask = slots - 1;
+	/* whole pages: a fork copies none that holds anything else */
+	if (posix_memalign((void **)&bounce->mem, (size_t)sysconf(_SC_PAGESIZE),
+			   len))
+		goto err_free;
+	bounce->mr = rcm_sys->reg_mr(pd, bounce->mem, len, 0);
+	if (!bounce->mr) {
+		ret = -rcm_err_from_errno(errno);
+		goto err_mem;
+	}
+	*out = bounce;
+	return 0;
+
+err_mem:
+	free(bounce->mem);
+err_free:
+	free(bounce);
+	return ret;
+}
+
+void rcm_bounce_close(struct rcm_bounce *bounce)
+{
+	if (!bounce)
+		return;
+	(void)rcm_sys->dereg_mr(bounce->mr);
+	free(bounce->mem);
+	free(bounce);
+}
+
+void rcm_bounce_copy(struct rcm_bounce *bounce, uint32_t pos,
+		     const struct ibv_sge *sge, uint32_t n, struct ibv_sge *out)
+{
+	uint8_t *to = bounce->mem + (pos & bounce->mask) * bounce->size;
+	uint32_t i;
+
+	out->addr = (uintptr_t)to;
+	out->length = 0;
+	out->lkey = bounce->mr->lkey;
+	for (i = 0; i < n; i++) {
+		memcpy(to + out->length, (const void *)(uintptr_t)sge[i].addr,
+		       sge[i].length);
+		out->length += sge[i].length;
+	}
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#include "rcm_drain.h"
+
+#include <time.h>
+
+#include <rdma/fi_errno.h>
+
+#include "rcm_log.h"
+#include "rcm_ring.h"
+#include "rcm_stage.h"
+#include "rcm_sys.h"
+#include "rcm_wc.h"
+
+/* between two polls; a software device needs a moment to flush */
+#define RCM_DRAIN_SLEEP_NS 50000
+
+static int64_t rcm_drain_now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* Room for every entry that the queue pair may still owe. */
+static void rcm_drain_reserve(struct rcm_cqset *cs, struct rcm_ring *ring)
+{
+	if (!cs)
+		return;
+	rcm_lock(&cs->lock);
+	if (rcm_soft_reserve(&cs->soft, rcm_ring_used(ring)))
+		RCM_WARN(CQ, "no memory for %u entries of a closed endpoint",
+			 rcm_ring_used(ring));
+	rcm_unlock(&cs->lock);
+}
+
+/*
+ * Successes without a signal are silent: a last request of our own, which is
+ * flushed after all others, shows when the send queue is through. It has a
+ * place in the queue that no user's request gets.
+ */
+static void rcm_drain_mark(struct rcm_qp *qp)
+{
+	struct rcm_ring *ring = &qp->sq.ring;
+	struct ibv_send_wr wr = { 0 }, *bad;
+
+	rcm_lock(&qp->sq.lock);
+	(void)rcm_stage_flush(qp);
+	wr.wr_id = RCM_WR_MARKER | ring->wr_id |
+		   atomic_load_explicit(&ring->tail, memory_order_relaxed);
+	wr.opcode = IBV_WR_SEND;
+	wr.send_flags = IBV_SEND_SIGNALED;
+	if (rcm_ring_used(ring) && ibv_post_send(qp->qp, &wr, &bad))
+		RCM_INFO(EP_DATA, "no marker to a send queue");
+	rcm_unlock(&qp->sq.lock);
+}
+
+/* Empties HW. False when its last completions found no room. */
+static bool rcm_drain_hw(struct rcm_cqset *cs, struct rcm_hwcq *hw)
+{
+	int n;
+
+	if (!cs)
+		return true;
+	rcm_lock(&cs->lock);
+	do {
+		n = rcm_cqset_pull(cs, hw, true);
+	} while (n > 0);
+	rcm_unlock(&cs->lock);
+	return !n;
+}
+
+static bool rcm_drain_is_over(struct rcm_qp *qp)
+{
+	bool tx = rcm_drain_hw(qp->attr.tx_cq, qp->tx_hw);
+	bool rx = rcm_drain_hw(qp->attr.rx_cq, qp->rx_hw);
+
+	(void)tx;
+	(void)rx;
+	return !rcm_ring_used(&qp->sq.ring) && !rcm_ring_used(&qp->rq.ring);
+}
+
+void rcm_drain_start(struct rcm_qp *qp)
+{
+	const struct timespec pause = { .tv_nsec = RCM_DRAIN_SLEEP_NS };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	int64_t end = rcm_drain_now_ms() + RCM_DRAIN_MS;
+	int ret;
+
+	atomic_store(&qp->failed, true); /* nobody needs to hear of it now */
+	rcm_drain_reserve(qp->attr.tx_cq, &qp->sq.ring);
+	rcm_drain_reserve(qp->attr.rx_cq, &qp->rq.ring);
+	ret = rcm_sys->modify_qp(qp->qp, &attr, IBV_QP_STATE);
+	if (ret) {
+		/* a device that is gone flushes nothing: do not wait */
+		RCM_INFO(EP_CTRL, "queue pair %#x to ERR: %s", qp->qp->qp_num,
+			 fi_strerror(-ret));
+		return;
+	}
+	rcm_drain_mark(qp);
+	while (!rcm_drain_is_over(qp)) {
+		if (rcm_drain_now_ms() >= end) {
+			RCM_INFO(
+				EP_CTRL,
+				"queue pair %#x: %u sends and %u receives were "
+				"not flushed in %d ms",
+				qp->qp->qp_num, rcm_ring_used(&qp->sq.ring),
+				rcm_ring_used(&qp->rq.ring), RCM_DRAIN_MS);
+			return;
+		}
+		nanosleep(&pause, NULL);
+	}
+}
+
+/* FI_ECANCELED for each slot of RING that is left and owes an entry. */
+static void rcm_drain_cancel(struct rcm_cqset *cs, struct rcm_ring *ring)
+{
+	uint32_t lost = 0, pos, tail;
+	struct rcm_comp comp = { 0 };
+
+	if (!cs)
+		return;
+	rcm_lock(&cs->lock);
+	pos = atomic_load_explicit(&ring->head, memory_order_relaxed);
+	tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+	(void)rcm_soft_reserve(&cs->soft, tail - pos);
+	for (; pos != tail; pos++) {
+		uint8_t kind = ring->kind[pos & ring->mask];
+
+		comp.op_context = ring->context[pos & ring->mask];
+		comp.flags = rcm_op_flags[kind & RCM_SLOT_OP];
+		comp.err = FI_ECANCELED;
+		comp.prov_errno = IBV_WC_WR_FLUSH_ERR;
+		if (!(kind & RCM_SLOT_ENTRY) && ring->qp->attr.layered)
+			continue;
+		if (rcm_soft_room(&cs->soft))
+			rcm_soft_push(&cs->soft, &comp);
+		else
+			lost++;
+	}
+	atomic_store_explicit(&ring->head, tail, memory_order_release);
+	rcm_unlock(&cs->lock);
+	if (lost)
+		RCM_WARN(CQ, "no memory: %u canceled operations are not told",
+			 lost);
+}
+
+bool rcm_drain_finish(struct rcm_qp *qp)
+{
+	bool tx = rcm_drain_hw(qp->attr.tx_cq, qp->tx_hw);
+	bool rx = rcm_drain_hw(qp->attr.rx_cq, qp->rx_hw);
+
+	rcm_drain_cancel(qp->attr.tx_cq, &qp->sq.ring);
+	rcm_drain_cancel(qp->attr.rx_cq, &qp->rq.ring);
+	return tx && rx;
+}

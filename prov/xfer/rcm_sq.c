@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#include <errno.h>
+
+#include <rdma/fi_errno.h>
+
+#include "rcm_bounce.h"
+#include "rcm_err.h"
+#include "rcm_hwcq.h"
+#include "rcm_log.h"
+#include "rcm_qp.h"
+#include "rcm_stage.h"
+
+/* A send needs a registered buffer here. Told once. */
+static ssize_t rcm_sq_no_key(struct rcm_sq *sq, uint64_t len)
+{
+	if (!sq->key_missed)
+		RCM_WARN(EP_DATA,
+			 "a send of %llu bytes without a descriptor: beyond %u "
+			 "bytes FI_MR_LOCAL asks for one",
+			 (unsigned long long)len, sq->max_inline);
+	sq->key_missed = true;
+	return -FI_EINVAL;
+}
+
+/* What is too long to go inline: may it go at all? */
+static ssize_t rcm_sq_check_long(struct rcm_qp *qp, const struct rcm_tx *tx)
+{
+	struct rcm_sq *sq = &qp->sq;
+
+	if (tx->flags & RCM_TX_INJECT) {
+		if (tx->len > sq->max_inject)
+			return -FI_EINVAL;
+		/*
+		 * Its bounce buffer is its slot's, and the slot of a staged
+		 * request may move up: so nothing is staged before it.
+		 */
+		return rcm_stage_flush(qp);
+	}
+	if (tx->len > qp->attr.max_msg_size)
+		return -FI_EMSGSIZE;
+	return tx->flags & RCM_TX_NO_KEY ? rcm_sq_no_key(sq, tx->len) : 0;
+}
+
+/*
+ * The queue is full: looks whether the device has finished some. What the
+ * user is to read goes to the software queue while that has fixed room, so
+ * -FI_EAGAIN ends once the completions are read. Takes the CQ's lock.
+ */
+static uint32_t rcm_sq_reclaim(struct rcm_qp *qp)
+{
+	struct rcm_cqset *cs = qp->attr.tx_cq;
+	uint32_t room;
+
+	/* what waits for its doorbell would never finish */
+	if (rcm_stage_pending(qp))
+		(void)rcm_stage_flush(qp);
+	rcm_lock(&cs->lock);
+	do {
+		room = rcm_ring_room(&qp->sq.ring);
+	} while (!room && rcm_cqset_pull(cs, qp->tx_hw, false) > 0);
+	rcm_unlock(&cs->lock);
+	return room;
+}
+
+/* Counts unsignalled sends; the last slot of the ROOM must not be one. */
+static inline bool rcm_sq_must_signal(struct rcm_sq *sq, uint32_t room)
+{
+	return ++sq->since_signal >= sq->signal_every || room == 1;
+}
+
+/* The device refused the request in the last slot. */
+static ssize_t rcm_sq_refused(struct rcm_sq *sq, int err)
+{
+	ssize_t ret = rcm_err_from_post(err);
+
+	rcm_ring_unpush(&sq->ring);
+	sq->since_signal = sq->signal_every; /* it may have been that one */
+	/* nothing would end an -FI_EAGAIN */
+	if (ret == -FI_EAGAIN && !rcm_ring_used(&sq->ring))
+		ret = -FI_ENOMEM;
+	return ret;
+}
+
+/* Fills the next slot and WR, all but where the data is; see ROOM above. */
+static inline void rcm_sq_fill(struct rcm_sq *sq, const struct rcm_tx *tx,
+			       uint32_t room, struct ibv_send_wr *wr)
+{
+	uint8_t kind = RCM_OP_SEND;
+
+	wr->send_flags = 0;
+	if (rcm_sq_must_signal(sq, room) || (tx->flags & RCM_TX_COMPLETE)) {
+		wr->send_flags = IBV_SEND_SIGNALED;
+		sq->since_signal = 0;
+	}
+	if (tx->flags & RCM_TX_COMPLETE)
+		kind |= RCM_SLOT_ENTRY;
+	wr->wr_id = rcm_ring_push(&sq->ring, tx->context, kind);
+	wr->next = NULL;
+	wr->sg_list = (struct ibv_sge *)tx->sge;
+	wr->num_sge = (int)tx->n_sge;
+	wr->opcode = IBV_WR_SEND;
+	if (tx->flags & RCM_TX_IMM) {
+		wr->opcode = IBV_WR_SEND_WITH_IMM;
+		wr->imm_data = htobe32(tx->imm);
+	}
+	if (tx->flags & RCM_TX_FENCE)
+		wr->send_flags |= IBV_SEND_FENCE;
+}
+
+static inline ssize_t rcm_sq_post_locked(struct rcm_qp *qp,
+					 const struct rcm_tx *tx)
+{
+	struct rcm_sq *sq = &qp->sq;
+	bool is_long = tx->len > sq->max_inline, more;
+	struct ibv_send_wr wr, *bad;
+	struct ibv_sge bounced;
+	uint32_t room;
+	int err;
+
+	if (rcm_unlikely(sq->gate))
+		return sq->gate;
+	if (is_long) {
+		ssize_t ret = rcm_sq_check_long(qp, tx);
+
+		if (rcm_unlikely(ret))
+			return ret;
+	}
+	room = rcm_ring_room(&sq->ring);
+	if (rcm_unlikely(!room)) {
+		room = rcm_sq_reclaim(qp);
+		if (!room)
+			return -FI_EAGAIN;
+	}
+	rcm_sq_fill(sq, tx, room, &wr);
+	if (!is_long) {
+		wr.send_flags |= IBV_SEND_INLINE;
+	} else if (rcm_unlikely(tx->flags & RCM_TX_INJECT)) {
+		rcm_bounce_copy(sq->bounce, (uint32_t)wr.wr_id, tx->sge,
+				tx->n_sge, &bounced);
+		wr.sg_list = &bounced;
+		wr.num_sge = 1;
+	}
+	/* an injected buffer cannot wait: it is the user's on return */
+	more = (tx->flags & RCM_TX_MORE) && !(tx->flags & RCM_TX_INJECT);
+	if (rcm_unlikely(more || rcm_stage_pending(qp)))
+		return rcm_stage_post(qp, &wr, more);
+	err = ibv_post_send(qp->qp, &wr, &bad);
+	if (rcm_unlikely(err))
+		return rcm_sq_refused(sq, err);
+	return 0;
+}
+
+ssize_t rcm_sq_post(struct rcm_qp *qp, const struct rcm_tx *tx)
+{
+	ssize_t ret;
+
+	if (rcm_unlikely(tx->flags & RCM_TX_MORE)) {
+		ret = rcm_stage_open(qp);
+		if (ret)
+			return ret;
+	}
+	rcm_lock(&qp->sq.lock);
+	ret = rcm_sq_post_locked(qp, tx);
+	rcm_unlock(&qp->sq.lock);
+	return ret;
+}

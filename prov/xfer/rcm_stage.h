@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#ifndef RCM_STAGE_H
+#define RCM_STAGE_H
+
+#include <stdbool.h>
+
+#include <infiniband/verbs.h>
+
+#include "rcm_cqset.h"
+#include "rcm_list.h"
+#include "rcm_qp.h"
+
+/*
+ * FI_MORE (design D9): accepted sends that wait for one doorbell. They have
+ * their slots already, so their order is fixed. Rung by the send without
+ * FI_MORE, by a full stage, by a read of the send's completion queue, and by
+ * close.
+ */
+#define RCM_STAGE_MAX 32
+
+struct rcm_stage {
+	struct rcm_list node; /* in the engine's stages, under stage_lock */
+	struct rcm_qp *qp;
+	/* [first, first + n) wait; under the send queue's lock */
+	uint32_t first;
+	_Atomic uint32_t n;
+	uint32_t max_sge;
+	struct ibv_send_wr wr[RCM_STAGE_MAX];
+	struct ibv_sge sge[]; /* max_sge for each */
+};
+
+/* Makes QP's stage unless it is there. -FI_ENOMEM. No lock may be held. */
+int rcm_stage_open(struct rcm_qp *qp);
+
+/* Unlists and frees it. What it held must be flushed. No lock held. */
+void rcm_stage_close(struct rcm_qp *qp);
+
+/*
+ * Adds WR, whose slot is the ring's last, to the stage; with MORE that is
+ * all unless the stage is full. Else rings for all of them. An error is
+ * WR's own and WR is not accepted; the others' failures become error
+ * entries. Under the send queue's lock.
+ */
+ssize_t rcm_stage_post(struct rcm_qp *qp, const struct ibv_send_wr *wr,
+		       bool more);
+
+/*
+ * Rings for what waits. -FI_EAGAIN when the device takes no more yet: the
+ * rest goes on waiting. Under the send queue's lock.
+ */
+ssize_t rcm_stage_flush(struct rcm_qp *qp);
+
+/* Rings for every send queue of CS. No lock but an event queue's held. */
+void rcm_stage_flush_listed(struct rcm_cqset *cs);
+
+static inline void rcm_stage_flush_all(struct rcm_cqset *cs)
+{
+	if (rcm_unlikely(
+		    atomic_load_explicit(&cs->n_staged, memory_order_acquire)))
+		rcm_stage_flush_listed(cs);
+}
+
+/* Does anything wait in QP's stage? Under the send queue's lock. */
+static inline bool rcm_stage_pending(struct rcm_qp *qp)
+{
+	struct rcm_stage *st = atomic_load_explicit(&qp->sq.stage,
+						    memory_order_relaxed);
+
+	return rcm_unlikely(st != NULL) &&
+	       atomic_load_explicit(&st->n, memory_order_relaxed);
+}
+
+#endif /* RCM_STAGE_H */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#include "rcm_wc.h"
+
+#include "rcm_err.h"
+#include "rcm_log.h"
+#include "rcm_qp.h"
+
+struct rcm_ring rcm_ring_free_number;
+struct rcm_ring rcm_ring_lost_number;
+
+void rcm_wc_odd(struct rcm_cqset *cs, const struct ibv_wc *wc)
+{
+	uint64_t number = (wc->wr_id & ~RCM_WR_MARKER) >> 32;
+	uint32_t pos = (uint32_t)wc->wr_id;
+
+	if ((wc->wr_id & RCM_WR_MARKER) && number < cs->n_rings) {
+		struct rcm_ring *ring = cs->rings[number];
+
+		/* all before the marker has been told, or went well */
+		if (ring->depth && rcm_ring_holds(ring, pos - 1))
+			rcm_ring_retire(ring, pos - 1);
+		return;
+	}
+	cs->n_stray++;
+	RCM_DBG(CQ, "completion %#llx of queue pair %#x belongs to nothing",
+		(unsigned long long)wc->wr_id, wc->qp_num);
+}
+
+void rcm_wc_failed(struct rcm_cqset *cs, const struct ibv_wc *wc)
+{
+	struct rcm_ring *ring = rcm_wc_ring(cs, wc);
+	uint32_t pos = (uint32_t)wc->wr_id;
+	struct rcm_comp comp = { 0 };
+	struct rcm_qp *qp;
+	uint8_t kind;
+
+	if (!rcm_ring_holds(ring, pos)) {
+		rcm_wc_odd(cs, wc);
+		return;
+	}
+	qp = ring->qp;
+	kind = ring->kind[pos & ring->mask];
+	comp.op_context = ring->context[pos & ring->mask];
+	comp.flags = rcm_op_flags[kind & RCM_SLOT_OP];
+	comp.err = rcm_err_from_wc(wc->status);
+	comp.prov_errno = (int)wc->status;
+	comp.vendor_err = wc->vendor_err;
+	rcm_ring_retire(ring, pos);
+
+	/* ofi_rxm takes any error entry's context for its own (design D18) */
+	if ((kind & RCM_SLOT_ENTRY) || !qp->attr.layered)
+		rcm_soft_push(&cs->soft, &comp);
+	if (!atomic_exchange(&qp->failed, true) && qp->attr.on_error)
+		qp->attr.on_error(qp->attr.user, wc->status);
+}

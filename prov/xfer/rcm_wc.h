@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#ifndef RCM_WC_H
+#define RCM_WC_H
+
+#include <endian.h>
+
+#include <infiniband/verbs.h>
+#include <rdma/fabric.h>
+
+#include "rcm_cqset.h"
+#include "rcm_ring.h"
+
+/*
+ * From a work completion to an entry. Included by the completion engine
+ * only; all under its lock.
+ */
+
+/* In a wr_id: the request that ends a queue pair, with no slot of its own. */
+#define RCM_WR_MARKER (1ULL << 63)
+
+/* What a success tells. */
+struct rcm_done {
+	void *op_context;
+	uint64_t flags;
+	size_t len;
+	uint64_t data;
+};
+
+/* Stand in for rings that are not there: they hold nothing. */
+extern struct rcm_ring rcm_ring_free_number; /* may be given out */
+extern struct rcm_ring rcm_ring_lost_number; /* may not */
+
+/* A completion that no outstanding request explains, or the marker. */
+void rcm_wc_odd(struct rcm_cqset *cs, const struct ibv_wc *wc);
+
+/*
+ * A failed request: the queue pair's on_error, once; an error entry into the
+ * software queue, where there is room for one.
+ */
+void rcm_wc_failed(struct rcm_cqset *cs, const struct ibv_wc *wc);
+
+static inline struct rcm_ring *rcm_wc_ring(struct rcm_cqset *cs,
+					   const struct ibv_wc *wc)
+{
+	uint64_t number = wc->wr_id >> 32;
+
+	return rcm_likely(number < cs->n_rings) ? cs->rings[number] :
+						  &rcm_ring_free_number;
+}
+
+/* Retires what succeeded. True when an entry is due: *DONE is filled. */
+static inline bool rcm_wc_done(struct rcm_cqset *cs, const struct ibv_wc *wc,
+			       struct rcm_done *done)
+{
+	struct rcm_ring *ring = rcm_wc_ring(cs, wc);
+	uint32_t pos = (uint32_t)wc->wr_id;
+	uint8_t kind;
+
+	if (rcm_unlikely(!rcm_ring_holds(ring, pos))) {
+		rcm_wc_odd(cs, wc);
+		return false;
+	}
+	/* all that the slot tells, before the producer may fill it again */
+	kind = ring->kind[pos & ring->mask];
+	done->op_context = ring->context[pos & ring->mask];
+	rcm_ring_retire(ring, pos);
+
+	done->flags = rcm_op_flags[kind & RCM_SLOT_OP];
+	done->len = 0;
+	done->data = 0;
+	if ((kind & RCM_SLOT_OP) == RCM_OP_RECV) {
+		done->len = wc->byte_len;
+		if (rcm_unlikely(wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM)) {
+			/* the peer's write; it is told in any case */
+			done->flags = FI_RMA | FI_REMOTE_WRITE;
+			kind |= RCM_SLOT_ENTRY;
+		}
+		if (wc->wc_flags & IBV_WC_WITH_IMM) {
+			done->flags |= FI_REMOTE_CQ_DATA;
+			done->data = be32toh(wc->imm_data);
+		}
+	}
+	return kind & RCM_SLOT_ENTRY;
+}
+
+#endif /* RCM_WC_H */

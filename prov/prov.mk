@@ -36,6 +36,7 @@ PROV_SOURCES += prov/cm/rcm_wire.c
 PROV_SOURCES += prov/cm/rcm_wire.h
 PROV_SOURCES += prov/obj/rcm_cq.h
 PROV_SOURCES += prov/obj/rcm_domain.h
+PROV_SOURCES += prov/obj/rcm_enosys.c
 PROV_SOURCES += prov/obj/rcm_enosys.h
 PROV_SOURCES += prov/obj/rcm_ep.h
 PROV_SOURCES += prov/obj/rcm_eq.h

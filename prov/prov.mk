@@ -42,6 +42,7 @@ PROV_SOURCES += prov/obj/rcm_ep.h
 PROV_SOURCES += prov/obj/rcm_eq.h
 PROV_SOURCES += prov/obj/rcm_fabric.h
 PROV_SOURCES += prov/obj/rcm_info.h
+PROV_SOURCES += prov/obj/rcm_mr.c
 PROV_SOURCES += prov/obj/rcm_mr.h
 PROV_SOURCES += prov/obj/rcm_nic.h
 PROV_SOURCES += prov/obj/rcm_obj.h

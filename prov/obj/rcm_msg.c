@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#include "rcm_ep.h"
+
+#include <rdma/fi_errno.h>
+
+#include "rcm_log.h"
+#include "rcm_mr.h"
+
+/*
+ * fi_msg(3) onto the two queues of a queue pair. Addresses are ignored: the
+ * endpoint is connected.
+ */
+
+/*
+ * Bits that are no flags of a call: FI_PRIORITY of 1.x, a hint, and the top
+ * ones, which the core and layered providers keep for themselves.
+ */
+#define RCM_MSG_PRIVATE ((1ULL << 22) | (0xfULL << 60))
+
+/*
+ * What a call may ask for; anything else is -FI_EBADFLAGS, whether it is
+ * unknown or only not offered. A completion of a reliable connection comes
+ * after the peer's acknowledgement, so both completion levels are met.
+ */
+#define RCM_MSG_TX_FLAGS                                                      \
+	(FI_COMPLETION | FI_INJECT | FI_REMOTE_CQ_DATA | FI_MORE | FI_FENCE | \
+	 FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | RCM_MSG_PRIVATE)
+#define RCM_MSG_RX_FLAGS \
+	(FI_COMPLETION | FI_MORE | FI_TRANSMIT_COMPLETE | RCM_MSG_PRIVATE)
+
+/* What a list of buffers comes to. */
+struct rcm_msg_iov {
+	struct ibv_sge sge[RCM_MAX_SGE];
+	uint32_t n;
+	uint32_t flags; /* RCM_TX_NO_KEY */
+	uint64_t len;
+};
+
+/*
+ * Empty buffers are left out, so that a message of 0 bytes needs none of
+ * iov, desc and count (fi_msg(3)). -FI_EINVAL beyond LIMIT buffers.
+ */
+static inline ssize_t rcm_msg_gather(struct rcm_msg_iov *to,
+				     const struct iovec *iov, void **desc,
+				     size_t count, size_t limit)
+{
+	struct ibv_sge *sge = to->sge;
+	size_t i;
+
+	to->n = 0;
+	to->flags = 0;
+	to->len = 0;
+	if (!iov)
+		count = 0;
+	if (rcm_unlikely(count > RCM_MIN(limit, RCM_MAX_SGE)))
+		return -FI_EINVAL;
+	for (i = 0; i < count; i++) {
+		if (!iov[i].iov_len)
+			continue;
+		if (rcm_unlikely(iov[i].iov_len > UINT32_MAX))
+			return -FI_EMSGSIZE;
+		sge->addr = (uintptr_t)iov[i].iov_base;
+		sge->length = (uint32_t)iov[i].iov_len;
+		sge->lkey = 0;
+		if (desc && desc[i])
+			sge->lkey = rcm_mr_lkey(desc[i]);
+		else
+			to->flags = RCM_TX_NO_KEY;
+		to->len += iov[i].iov_len;
+		sge++;
+	}
+	to->n = (uint32_t)(sge - to->sge);
+	return 0;
+}
+
+/* The queue's flags of a call whose fi_msg(3) flags are FLAGS. */
+static inline uint32_t rcm_msg_tx_flags(const struct rcm_ep *ep, uint64_t flags)
+{
+	uint32_t tx = 0;
+
+	if (!ep->tx_selective || (flags & FI_COMPLETION))
+		tx |= RCM_TX_COMPLETE;
+	if (flags & FI_INJECT)
+		tx |= RCM_TX_INJECT;
+	return tx;
+}
+
+/* One buffer; DATA of more than 32 bits is beyond cq_data_size. */
+static inline ssize_t rcm_msg_send_buf(struct rcm_ep *ep, const void *buf,
+				       size_t len, void *desc, uint64_t data,
+				       uint32_t flags, void *context)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)buf,
+		.length = (uint32_t)len,
+	};
+	struct rcm_tx tx = {
+		.context = context,
+		.sge = &sge,
+		.n_sge = len != 0,
+		.flags = flags,
+		.imm = (uint32_t)data,
+		.len = len,
+	};
+
+	if (rcm_unlikely(data > UINT32_MAX))
+		return -FI_EINVAL;
+	if (desc)
+		sge.lkey = rcm_mr_lkey(desc);
+	else
+		tx.flags |= RCM_TX_NO_KEY;
+	return rcm_sq_post(&ep->qp, &tx);
+}
+
+static ssize_t rcm_msg_send(struct fid_ep *fid, const void *buf, size_t len,
+			    void *desc, fi_addr_t dest_addr, void *context)
+{
+	struct rcm_ep *ep = rcm_ep_of(fid);
+
+	(void)dest_addr;
+	return rcm_msg_send_buf(ep, buf, len, desc, 0,
+				rcm_msg_tx_flags(ep, ep->tx_op_flags), context);
+}
+
+static ssize_t rcm_msg_senddata(struct fid_ep *fid, const void *buf, size_t len,
+				void *desc, uint64_t data, fi_addr_t dest_addr,
+				void *context)
+{
+	struct rcm_ep *ep = rcm_ep_of(fid);
+
+	(void)dest_addr;
+	return rcm_msg_send_buf(
+		ep, buf, len, desc, data,
+		rcm_msg_tx_flags(ep, ep->tx_op_flags) | RCM_TX_IMM, context);
+}
+
+static ssize_t rcm_msg_inject(struct fid_ep *fid, const void *buf, size_t len,
+			      fi_addr_t dest_addr)
+{
+	(void)dest_addr;
+	return rcm_msg_send_buf(rcm_ep_of(fid), buf, len, NULL, 0,
+				RCM_TX_INJECT, NULL);
+}
+
+static ssize_t rcm_msg_injectdata(struct fid_ep *fid, const void *buf,
+				  size_t len, uint64_t data,
+				  fi_addr_t dest_addr)
+{
+	(void)dest_addr;
+	return rcm_msg_send_buf(rcm_ep_of(fid), buf, len, NULL, data,
+				RCM_TX_INJECT | RCM_TX_IMM, NULL);
+}
+
+static ssize_t rcm_msg_sendv(struct fid_ep *fid, const struct iovec *iov,
+			     void **desc, size_t count, fi_addr_t dest_addr,
+			     void *context)
+{
+	struct rcm_ep *ep = rcm_ep_of(fid);
+	struct rcm_msg_iov from;
+	struct rcm_tx tx;
+	ssize_t ret;
+
+	(void)dest_addr;
+	ret = rcm_msg_gather(&from, iov, desc, count, ep->limits.tx_iov);
+	if (rcm_unlikely(ret))
+		return ret;
+	tx.context = context;
+	tx.sge = from.sge;
+	tx.n_sge = from.n;
+	tx.flags = from.flags | rcm_msg_tx_flags(ep, ep->tx_op_flags);
+	tx.imm = 0;
+	tx.len = from.len;
+	return rcm_sq_post(&ep->qp, &tx);
+}
+
+/* The call's flags stand in the place of the endpoint's: fi_endpoint(3). */
+static ssize_t rcm_msg_sendmsg(struct fid_ep *fid, const struct fi_msg *msg,
+			       uint64_t flags)
+{
+	struct rcm_ep *ep = rcm_ep_of(fid);
+	struct rcm_msg_iov from;
+	struct rcm_tx tx;
+	ssize_t ret;
+
+	if (rcm_unlikely(flags & ~RCM_MSG_TX_FLAGS))
+		return -FI_EBADFLAGS;
+	ret = rcm_msg_gather(&from, msg->msg_iov, msg->desc, msg->iov_count,
+			     ep->limits.tx_iov);
+	if (rcm_unlikely(ret))
+		return ret;
+	tx.context = msg->context;
+	tx.sge = from.sge;
+	tx.n_sge = from.n;
+	tx.flags = from.flags | rcm_msg_tx_flags(ep, flags);
+	tx.imm = 0;
+	tx.len = from.len;
+	if (flags & FI_REMOTE_CQ_DATA) {
+		if (rcm_unlikely(msg->data > UINT32_MAX))
+			return -FI_EINVAL;
+		tx.flags |= RCM_TX_IMM;
+		tx.imm = (uint32_t)msg->data;
+	}
+	if (flags & FI_MORE)
+		tx.flags |= RCM_TX_MORE;
+	if (flags & FI_FENCE)
+		tx.flags |= RCM_TX_FENCE;
+	return rcm_sq_post(&ep->qp, &tx);
+}
+
+static inline bool rcm_msg_wants_entry(const struct rcm_ep *ep, uint64_t flags)
+{
+	return !ep->rx_selective || (flags & FI_COMPLETION);
+}
+
+/* A receive cannot do without a registered buffer. Told once. */
+static ssize_t rcm_msg_no_desc(struct rcm_ep *ep, size_t len)
+{
+	if (!atomic_exchange(&ep->qp.rq.key_missed, true))
+		RCM_WARN(EP_DATA,
+			 "a receive of %zu bytes without a descriptor: "
+			 "FI_MR_LOCAL asks for one",
+			 len);
+	return -FI_EINVAL;
+}
+
+static ssize_t rcm_msg_recv(struct fid_ep *fid, void *buf, size_t len,
+			    void *desc, fi_addr_t src_addr, void *context)
+{
+	struct rcm_ep *ep = rcm_ep_of(fid);
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)buf,
+		.length = (uint32_t)len,
+	};
+
+	(void)src_addr;
+	if (len) {
+		if (rcm_unlikely(!desc))
+			return rcm_msg_no_desc(ep, len);
+		if (rcm_unlikely(len > ep->max_msg_size))
+			return -FI_EMSGSIZE;
+		sge.lkey = rcm_mr_lkey(desc);
+	}
+	return rcm_rq_post(&ep->qp, &sge, len != 0, context, false,
+			   rcm_msg_wants_entry(ep, ep->rx_op_flags));
+}
+
+static ssize_t rcm_msg_recv_iov(struct rcm_ep *ep, const struct iovec *iov,
+				void **desc, size_t count, void *context,
+				uint64_t flags)
+{
+	struct rcm_msg_iov to;
+	ssize_t ret;
+
+	ret = rcm_msg_gather(&to, iov, desc, count, ep->limits.rx_iov);
+	if (rcm_unlikely(ret))
+		return ret;
+	if (rcm_unlikely(to.flags & RCM_TX_NO_KEY))
+		return rcm_msg_no_desc(ep, to.len);
+	if (rcm_unlikely(to.len > ep->max_msg_size))
+		return -FI_EMSGSIZE;
+	return rcm_rq_post(&ep->qp, to.sge, to.n, context, flags & FI_MORE,
+			   rcm_msg_wants_entry(ep, flags));
+}
+
+static ssize_t rcm_msg_recvv(struct fid_ep *fid, const struct iovec *iov,
+			     void **desc, size_t count, fi_addr_t src_addr,
+			     void *context)
+{
+	struct rcm_ep *ep = rcm_ep_of(fid);
+
+	(void)src_addr;
+	return rcm_msg_recv_iov(ep, iov, desc, count, context, ep->rx_op_flags);
+}
+
+static ssize_t rcm_msg_recvmsg(struct fid_ep *fid, const struct fi_msg *msg,
+			       uint64_t flags)
+{
+	if (rcm_unlikely(flags & ~RCM_MSG_RX_FLAGS))
+		return -FI_EBADFLAGS;
+	return rcm_msg_recv_iov(rcm_ep_of(fid), msg->msg_iov, msg->desc,
+				msg->iov_count, msg->context, flags);
+}
+
+struct fi_ops_msg rcm_msg_ops = {
+	.size = sizeof(struct fi_ops_msg),
+	.recv = rcm_msg_recv,
+	.recvv = rcm_msg_recvv,
+	.recvmsg = rcm_msg_recvmsg,
+	.send = rcm_msg_send,
+	.sendv = rcm_msg_sendv,
+	.sendmsg = rcm_msg_sendmsg,
+	.inject = rcm_msg_inject,
+	.senddata = rcm_msg_senddata,
+	.injectdata = rcm_msg_injectdata,
+};

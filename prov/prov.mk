@@ -34,6 +34,7 @@ PROV_SOURCES += prov/cm/rcm_fsm.h
 PROV_SOURCES += prov/cm/rcm_listen.c
 PROV_SOURCES += prov/cm/rcm_wire.c
 PROV_SOURCES += prov/cm/rcm_wire.h
+PROV_SOURCES += prov/obj/rcm_cq.c
 PROV_SOURCES += prov/obj/rcm_cq.h
 PROV_SOURCES += prov/obj/rcm_domain.h
 PROV_SOURCES += prov/obj/rcm_enosys.c

@@ -4,6 +4,9 @@
 #ifndef RCM_CQ_H
 #define RCM_CQ_H
 
+#include <stdatomic.h>
+#include <stdint.h>
+
 #include <rdma/fi_eq.h>
 
 #include "rcm_base.h"
@@ -15,12 +18,14 @@ struct rcm_domain;
 
 struct rcm_cq {
 	struct fid_cq fid;
-	struct rcm_domain *domain;
-	struct rcm_ref refs; /* endpoints bound to it */
 	struct rcm_cqset set;
-	enum fi_wait_obj wait_obj;
+	struct rcm_domain *domain;
+	struct rcm_ref refs;	   /* endpoints bound to it */
+	enum fi_wait_obj wait_obj; /* NONE or FD */
 	enum fi_cq_wait_cond wait_cond;
 	struct rcm_wait wait;
+	atomic_bool signaled; /* fi_cq_signal(3), until a reader takes it */
+	uint32_t vendor_err;  /* given out as err_data, until the next read */
 };
 
 /* fi_cq_open(3); the domain's .cq_open. */

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#include "rcm_cq.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <rdma/fi_errno.h>
+
+#include "rcm_domain.h"
+#include "rcm_err.h"
+#include "rcm_log.h"
+
+/* Where fi_cq_err_entry keeps src_addr, for cores of 1.20 and later. */
+#define RCM_CQ_ERR_SRC_ADDR 80
+
+static ssize_t rcm_cq_read(struct fid_cq *fid, void *buf, size_t count)
+{
+	return rcm_cqset_read(&rcm_cq_of(fid)->set, buf, count);
+}
+
+/* A connected endpoint's peer has no fi_addr_t. */
+static ssize_t rcm_cq_no_source(ssize_t n, fi_addr_t *src_addr)
+{
+	ssize_t i;
+
+	for (i = 0; src_addr && i < n; i++)
+		src_addr[i] = FI_ADDR_NOTAVAIL;
+	return n;
+}
+
+static ssize_t rcm_cq_readfrom(struct fid_cq *fid, void *buf, size_t count,
+			       fi_addr_t *src_addr)
+{
+	return rcm_cq_no_source(rcm_cq_read(fid, buf, count), src_addr);
+}
+
+/* fi_cq(3): copied into the reader's buffer, or given out as our own. */
+static void rcm_cq_give_err_data(struct rcm_cq *cq, uint32_t vendor_err,
+				 struct fi_cq_err_entry *buf, uint32_t api)
+{
+	size_t len = sizeof(cq->vendor_err);
+
+	cq->vendor_err = vendor_err;
+	if (api < FI_VERSION(1, 5)) {
+		/* its struct ends with the pointer */
+		buf->err_data = &cq->vendor_err;
+		return;
+	}
+	if (buf->err_data_size && buf->err_data) {
+		len = RCM_MIN(len, buf->err_data_size);
+		memcpy(buf->err_data, &cq->vendor_err, len);
+	} else {
+		buf->err_data = &cq->vendor_err;
+	}
+	buf->err_data_size = len;
+}
+
+static ssize_t rcm_cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf,
+			      uint64_t flags)
+{
+	const fi_addr_t no_addr = FI_ADDR_NOTAVAIL;
+	struct rcm_cq *cq = rcm_cq_of(fid);
+	uint32_t api = cq->domain->fabric->fid.api_version;
+	struct rcm_comp comp;
+	int ret;
+
+	(void)flags;
+	ret = rcm_cqset_read_err(&cq->set, &comp);
+	if (ret)
+		return ret;
+	buf->op_context = comp.op_context;
+	buf->flags = comp.flags;
+	buf->len = comp.len;
+	buf->buf = NULL;
+	buf->data = comp.data;
+	buf->tag = 0;
+	buf->olen = comp.olen;
+	buf->err = comp.err;
+	buf->prov_errno = comp.prov_errno;
+	rcm_cq_give_err_data(cq, comp.vendor_err, buf, api);
+	if (api >= FI_VERSION(1, 20))
+		memcpy((char *)buf + RCM_CQ_ERR_SRC_ADDR, &no_addr,
+		       sizeof(no_addr));
+	return 1;
+}
+
+/* Takes a waiting signal, so that it wakes one reader and only once. */
+static bool rcm_cq_take_signal(struct rcm_cq *cq)
+{
+	if (!atomic_exchange(&cq->signaled, false))
+		return false;
+	rcm_lock(&cq->set.lock);
+	rcm_wait_lower(&cq->wait);
+	/* the flag also stands for entries, and for a signal just now */
+	if (rcm_soft_is_ready(&cq->set.soft) || atomic_load(&cq->signaled))
+		rcm_wait_raise(&cq->wait);
+	rcm_unlock(&cq->set.lock);
+	return true;
+}
+
+/* Blocks until WANT entries, an error or a signal; then reads. */
+static ssize_t rcm_cq_wait_read(struct rcm_cq *cq, void *buf, size_t count,
+				uint32_t want, int64_t deadline)
+{
+	ssize_t ret;
+
+	for (;;) {
+		if (want <= 1 || rcm_cqset_gather(&cq->set, want) >= want) {
+			ret = rcm_cqset_read(&cq->set, buf, count);
+			if (ret != -FI_EAGAIN)
+				return ret;
+		}
+		if (rcm_cq_take_signal(cq))
+			break;
+		ret = rcm_cqset_arm(&cq->set);
+		if (ret == -FI_EAGAIN)
+			continue;
+		if (!ret)
+			ret = rcm_wait_until(&cq->wait, deadline);
+		if (ret < 0)
+			return ret;
+		if (!ret)
+			break;
+	}
+	return rcm_cqset_read(&cq->set, buf, count);
+}
+
+/* How many entries end a wait. fi_cq(3): a condition is an optimization. */
+static uint32_t rcm_cq_threshold(const struct rcm_cq *cq, const void *cond,
+				 size_t count)
+{
+	uint64_t want = (uintptr_t)cond;
+
+	if (cq->wait_cond != FI_CQ_COND_THRESHOLD)
+		return 1;
+	want = RCM_MIN(want, count);
+	return (uint32_t)RCM_MIN(want, RCM_SOFT_ROOM);
+}
+
+static ssize_t rcm_cq_sread(struct fid_cq *fid, void *buf, size_t count,
+			    const void *cond, int timeout)
+{
+	struct rcm_cq *cq = rcm_cq_of(fid);
+	uint32_t want = rcm_cq_threshold(cq, cond, count);
+	ssize_t ret;
+
+	if (cq->wait_obj == FI_WAIT_NONE)
+		return -FI_ENOSYS;
+	if (want > 1)
+		rcm_cqset_set_wake(&cq->set, want);
+	ret = rcm_cq_wait_read(cq, buf, count, want,
+			       rcm_wait_deadline(timeout));
+	if (want > 1)
+		rcm_cqset_set_wake(&cq->set, 1);
+	return ret;
+}
+
+static ssize_t rcm_cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
+				fi_addr_t *src_addr, const void *cond,
+				int timeout)
+{
+	return rcm_cq_no_source(rcm_cq_sread(fid, buf, count, cond, timeout),
+				src_addr);
+}
+
+static int rcm_cq_signal(struct fid_cq *fid)
+{
+	struct rcm_cq *cq = rcm_cq_of(fid);
+
+	if (cq->wait_obj == FI_WAIT_NONE)
+		return -FI_ENOSYS;
+	atomic_store(&cq->signaled, true);
+	rcm_wait_raise(&cq->wait);
+	return 0;
+}
+
+static const char *rcm_cq_strerror(struct fid_cq *fid, int prov_errno,
+				   const void *err_data, char *buf, size_t len)
+{
+	(void)fid;
+	(void)err_data;
+	return rcm_err_wc_text(prov_errno, buf, len);
+}
+
+int rcm_cq_trywait(struct fid *fid)
+{
+	struct rcm_cq *cq = rcm_container_of(fid, struct rcm_cq, fid.fid);
+
+	if (cq->wait_obj == FI_WAIT_NONE)
+		return -FI_EINVAL;
+	/* once, so that a poll of the fd does not spin on an old signal */
+	if (rcm_cq_take_signal(cq))
+		return -FI_EAGAIN;
+	return rcm_cqset_arm(&cq->set);
+}
+
+static int rcm_cq_control(struct fid *fid, int command, void *arg)
+{
+	struct rcm_cq *cq = rcm_container_of(fid, struct rcm_cq, fid.fid);
+
+	switch (command) {
+	case FI_GETWAIT:
+		if (!arg)
+			return -FI_EINVAL;
+		if (cq->wait_obj == FI_WAIT_NONE)
+			return -FI_ENODATA;
+		*(int *)arg = cq->wait.epfd;
+		return 0;
+	case FI_GETWAITOBJ:
+		if (!arg)
+			return -FI_EINVAL;
+		*(enum fi_wait_obj *)arg = cq->wait_obj;
+		return 0;
+	default:
+		return -FI_ENOSYS;
+	}
+}
+
+/* What a failed open and a close have in common. */
+static void rcm_cq_free(struct rcm_cq *cq)
+{
+	if (cq->set.channel)
+		rcm_wait_del(&cq->wait, cq->set.channel->fd);
+	rcm_cqset_close(&cq->set);
+	rcm_wait_close(&cq->wait);
+	free(cq);
+}
+
+static int rcm_cq_close(struct fid *fid)
+{
+	struct rcm_cq *cq = rcm_container_of(fid, struct rcm_cq, fid.fid);
+	struct rcm_domain *domain = cq->domain;
+	int refs = rcm_ref_count(&cq->refs);
+
+	if (refs) {
+		RCM_INFO(CQ, "completion queue is used by %d endpoints", refs);
+		return -FI_EBUSY;
+	}
+	rcm_cq_free(cq);
+	rcm_ref_put(&domain->refs);
+	return 0;
+}
+
+static struct fi_ops rcm_cq_fid_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = rcm_cq_close,
+	.bind = rcm_no_bind,
+	.control = rcm_cq_control,
+	.ops_open = rcm_no_ops_open,
+	.tostr = rcm_no_tostr,
+	.ops_set = rcm_no_ops_set,
+};
+
+static struct fi_ops_cq rcm_cq_ops = {
+	.size = sizeof(struct fi_ops_cq),
+	.read = rcm_cq_read,
+	.readfrom = rcm_cq_readfrom,
+	.readerr = rcm_cq_readerr,
+	.sread = rcm_cq_sread,
+	.sreadfrom = rcm_cq_sreadfrom,
+	.signal = rcm_cq_signal,
+	.strerror = rcm_cq_strerror,
+};
+
+static int rcm_cq_check_wait(const struct fi_cq_attr *attr)
+{
+	switch (attr->wait_obj) {
+	case FI_WAIT_NONE:
+	case FI_WAIT_UNSPEC:
+	case FI_WAIT_FD:
+		break;
+	case FI_WAIT_SET:
+	case FI_WAIT_MUTEX_COND:
+	case FI_WAIT_YIELD:
+	case FI_WAIT_POLLFD:
+		RCM_INFO(CQ,
+			 "wait object %d is not offered: FI_WAIT_NONE, UNSPEC "
+			 "and FD are",
+			 (int)attr->wait_obj);
+		return -FI_ENOSYS;
+	default:
+		RCM_INFO(CQ, "unknown wait object %d", (int)attr->wait_obj);
+		return -FI_EINVAL;
+	}
+	if (attr->wait_obj != FI_WAIT_NONE &&
+	    attr->wait_cond != FI_CQ_COND_NONE &&
+	    attr->wait_cond != FI_CQ_COND_THRESHOLD) {
+		RCM_INFO(CQ, "unknown wait condition %d", (int)attr->wait_cond);
+		return -FI_EINVAL;
+	}
+	return 0;
+}
+
+static int rcm_cq_check_attr(const struct rcm_domain *domain,
+			     const struct fi_cq_attr *attr)
+{
+	if (attr->flags & FI_PEER) {
+		RCM_INFO(CQ, "FI_PEER is not offered");
+		return -FI_ENOSYS;
+	}
+	if (attr->flags & ~FI_AFFINITY) {
+		RCM_INFO(CQ, "unknown flags %#llx",
+			 (unsigned long long)(attr->flags & ~FI_AFFINITY));
+		return -FI_EBADFLAGS;
+	}
+	if (attr->format > FI_CQ_FORMAT_TAGGED) {
+		RCM_INFO(CQ, "unknown format %d", (int)attr->format);
+		return -FI_EINVAL;
+	}
+	if ((attr->flags & FI_AFFINITY) &&
+	    (attr->signaling_vector < 0 ||
+	     attr->signaling_vector >= domain->ctx->num_comp_vectors)) {
+		RCM_WARN(CQ, "signaling vector %d: the device %s has 0 to %d",
+			 attr->signaling_vector, domain->name,
+			 domain->ctx->num_comp_vectors - 1);
+		return -FI_EINVAL;
+	}
+	return rcm_cq_check_wait(attr);
+}
+
+/* The engine's word about its software queue, under its lock. */
+static void rcm_cq_ready(void *user, bool ready)
+{
+	struct rcm_cq *cq = user;
+
+	if (ready)
+		rcm_wait_raise(&cq->wait);
+	else if (!atomic_load(&cq->signaled))
+		rcm_wait_lower(&cq->wait);
+}
+
+static int rcm_cq_open_parts(struct rcm_cq *cq, const struct fi_cq_attr *attr)
+{
+	bool wait = attr->wait_obj != FI_WAIT_NONE;
+	struct rcm_cqset_attr set = {
+		.ctx = cq->domain->ctx,
+		.max_cqe = cq->domain->attr.max_cqe,
+		.size = attr->size,
+		.format = attr->format,
+		.channel = wait,
+		.locked = cq->domain->locked,
+		.ready = wait ? rcm_cq_ready : NULL,
+		.user = cq,
+	};
+	int ret;
+
+	if (attr->format == FI_CQ_FORMAT_UNSPEC)
+		set.format = FI_CQ_FORMAT_CONTEXT;
+	if (attr->flags & FI_AFFINITY)
+		set.comp_vector = attr->signaling_vector;
+	ret = wait ? rcm_wait_open(&cq->wait) : 0;
+	if (!ret)
+		ret = rcm_cqset_open(&cq->set, &set);
+	if (!ret && wait)
+		ret = rcm_wait_add(&cq->wait, cq->set.channel->fd);
+	return ret;
+}
+
+int rcm_cq_open(struct fid_domain *fid, struct fi_cq_attr *attr,
+		struct fid_cq **out, void *context)
+{
+	struct rcm_domain *domain = rcm_domain_of(fid);
+	struct rcm_cq *cq;
+	int ret;
+
+	if (!attr)
+		return -FI_EINVAL;
+	ret = rcm_cq_check_attr(domain, attr);
+	if (ret)
+		return ret;
+	cq = calloc(1, sizeof(*cq));
+	if (!cq)
+		return -FI_ENOMEM;
+	cq->domain = domain;
+	cq->wait_obj = attr->wait_obj == FI_WAIT_NONE ? FI_WAIT_NONE :
+							FI_WAIT_FD;
+	cq->wait_cond = attr->wait_cond;
+	cq->wait.epfd = -1;
+	cq->wait.evfd = -1;
+	rcm_ref_init(&cq->refs);
+	ret = rcm_cq_open_parts(cq, attr);
+	if (ret) {
+		rcm_cq_free(cq);
+		return ret;
+	}
+	cq->fid.fid.fclass = FI_CLASS_CQ;
+	cq->fid.fid.context = context;
+	cq->fid.fid.ops = &rcm_cq_fid_ops;
+	cq->fid.ops = &rcm_cq_ops;
+	rcm_ref_get(&domain->refs);
+	*out = &cq->fid;
+	return 0;
+}

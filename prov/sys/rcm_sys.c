@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <rdma/fi_errno.h>
@@ -238,8 +237,9 @@ static int rcm_sys_read_sysfs(const char *path, char *buf, size_t len)
 	close(fd);
 	if (err)
 		return -rcm_err_from_errno(err);
+	if (n && buf[n - 1] == '\n')
+		n--;
 	buf[n] = '\0';
-	buf[strcspn(buf, "\n")] = '\0';
 	return 0;
 }
 

@@ -92,7 +92,7 @@ struct rcm_sys {
 	struct sockaddr *(*local_addr)(struct rdma_cm_id *id);
 	struct sockaddr *(*peer_addr)(struct rdma_cm_id *id);
 
-	/* files of the kernel, for nic attributes */
+	/* a small file of the kernel, as text without its last line's end */
 	int (*read_sysfs)(const char *path, char *buf, size_t len);
 };
 

@@ -4,6 +4,8 @@
 #ifndef RCM_INFO_H
 #define RCM_INFO_H
 
+#include <stdbool.h>
+
 #include <rdma/fabric.h>
 
 #include "rcm_addr.h"
@@ -17,6 +19,21 @@ struct fi_info *rcm_info_new(uint32_t version, const struct rcm_dev *dev,
 			     const struct rcm_dev_addr *addr);
 
 /*
+ * Takes over from HINTS what an application chose, so that INFO is what it
+ * gets. The hints must have been accepted; any part of them may be NULL.
+ * Addresses and names are not looked at. Cannot fail.
+ */
+void rcm_info_narrow(struct fi_info *info, uint32_t version,
+		     const struct fi_info *hints);
+
+/*
+ * Puts copies of the addresses into INFO, NULL for none, and the format in
+ * the sense of FORMAT, an addr_format of hints. -FI_ENOMEM.
+ */
+int rcm_info_set_addrs(struct fi_info *info, uint32_t format,
+		       const union rcm_addr *src, const union rcm_addr *dst);
+
+/*
  * The info of FI_CONNREQ: PEP's info made concrete for DEV and the two
  * addresses, usable for fi_domain() and fi_endpoint(). NULL for want of
  * memory, or when DEV is not to be offered.
@@ -25,5 +42,31 @@ struct fi_info *rcm_info_connreq(const struct fi_info *pep,
 				 const struct rcm_dev *dev,
 				 const union rcm_addr *src,
 				 const union rcm_addr *dst);
+
+/*
+ * Domains of one fabric can reach each other, as far as the device can tell:
+ * "IB-0x<subnet prefix>" for the InfiniBand subnet of a port, "RoCE" for
+ * every RoCE and "iWARP" for every iWARP device, which route by IP.
+ */
+#define RCM_FABRIC_NAME 32
+const char *rcm_info_fabric_name(const struct rcm_dev *dev,
+				 const struct rcm_dev_port *port,
+				 char buf[RCM_FABRIC_NAME]);
+
+/* The capabilities that HINTS (or NULL) ask for, of those offered. */
+uint64_t rcm_info_caps(const struct fi_info *hints);
+
+/* How memory is to be registered (fi_mr(3)), by API version and hints. */
+struct rcm_mr_form {
+	int mr_mode;
+	bool local_mr; /* the old mode bit goes into the info */
+};
+
+/*
+ * Finds the form that serves HINTS (or NULL). -FI_ENODATA when they allow
+ * none, with the bits of mr_mode that are missing in *MISSING.
+ */
+int rcm_info_mr_form(uint32_t version, const struct fi_info *hints,
+		     struct rcm_mr_form *form, int *missing);
 
 #endif /* RCM_INFO_H */

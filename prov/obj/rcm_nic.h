@@ -9,10 +9,11 @@
 #include "rcm_dev.h"
 
 /*
- * fi_nic(3) attributes of a device, or NULL for want of memory. Every part
+ * fi_nic(3) attributes of a device and its PORT, or NULL for want of memory. Every part
  * is plain malloc'd memory behind the public structs, since ofi_rxm copies a
  * bare fid_nic with our ops (loading.md, rule 10). Freed by fi_freeinfo().
  */
-struct fid_nic *rcm_nic_new(const struct rcm_dev *dev);
+struct fid_nic *rcm_nic_new(const struct rcm_dev *dev,
+			    const struct rcm_dev_port *port);
 
 #endif /* RCM_NIC_H */

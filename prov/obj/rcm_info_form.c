@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#include <rdma/fi_domain.h>
+#include <rdma/fi_errno.h>
+
+#include "rcm_info.h"
+#include "rcm_offer.h"
+
+/* What follows from API version and hints alone: capabilities, mr_mode. */
+
+/*
+ * Primary capabilities are granted as asked for, the secondary ones always,
+ * since they cost nothing. Hints that name no primary one want messages.
+ */
+uint64_t rcm_info_caps(const struct fi_info *hints)
+{
+	uint64_t asked = hints ? hints->caps : 0;
+	uint64_t caps, mods;
+
+	if (!asked)
+		return RCM_CAPS;
+	caps = asked & RCM_PRIMARY_CAPS;
+	if (!caps)
+		caps = FI_MSG;
+	mods = asked & RCM_MODIFIER_CAPS;
+	if (!mods)
+		mods = RCM_MODIFIER_CAPS;
+	return caps | mods | RCM_DOMAIN_CAPS;
+}
+
+/* Registrations that a peer may use need keys and addresses of the device. */
+static int rcm_mr_needed(const struct fi_info *hints)
+{
+	if (rcm_info_caps(hints) & (FI_REMOTE_READ | FI_REMOTE_WRITE))
+		return RCM_MR_MODE;
+	return FI_MR_LOCAL;
+}
+
+/* The form of API 1.4 and before, kept alive by FI_MR_BASIC afterwards. */
+static int rcm_mr_form_basic(bool local_mr, struct rcm_mr_form *form,
+			     int *missing)
+{
+	if (!local_mr) {
+		*missing = FI_MR_LOCAL;
+		return -FI_ENODATA;
+	}
+	form->mr_mode = RCM_OLD_MR_BASIC;
+	form->local_mr = true;
+	return 0;
+}
+
+static int rcm_mr_form_bits(int asked, int needed, struct rcm_mr_form *form,
+			    int *missing)
+{
+	if (asked & RCM_OLD_MR_BASIC)
+		asked |= RCM_MR_BASIC_MAP;
+	*missing = needed & ~asked;
+	if (*missing)
+		return -FI_ENODATA;
+	form->mr_mode = asked & RCM_MR_MODE;
+	form->local_mr = false;
+	return 0;
+}
+
+int rcm_info_mr_form(uint32_t version, const struct fi_info *hints,
+		     struct rcm_mr_form *form, int *missing)
+{
+	bool local_mr = !hints || hints->mode & RCM_OLD_LOCAL_MR;
+	bool old = FI_VERSION_LT(version, FI_VERSION(1, 5));
+	int needed = rcm_mr_needed(hints);
+	int asked;
+
+	*missing = 0;
+	if (!hints || !hints->domain_attr) {
+		if (old)
+			return rcm_mr_form_basic(local_mr, form, missing);
+		return rcm_mr_form_bits(RCM_MR_MODE, needed, form, missing);
+	}
+	asked = hints->domain_attr->mr_mode;
+	if (asked == RCM_OLD_MR_BASIC || (old && !asked))
+		return rcm_mr_form_basic(local_mr, form, missing);
+	if (asked == RCM_OLD_MR_SCALABLE || old) {
+		*missing = needed;
+		return -FI_ENODATA;
+	}
+	if (!asked && local_mr && needed == FI_MR_LOCAL) {
+		form->mr_mode = 0;
+		form->local_mr = true;
+		return 0;
+	}
+	return rcm_mr_form_bits(asked, needed, form, missing);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#include "rcm_info.h"
+
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+
+#include "rcm_offer.h"
+
+/* What an application chose, taken over from its hints. */
+
+static void rcm_narrow_size(size_t *value, size_t asked)
+{
+	if (asked)
+		*value = asked;
+}
+
+/* The capabilities of one direction; none without one of its modifiers. */
+static uint64_t rcm_narrow_caps(uint64_t side, uint64_t mods, uint64_t caps,
+				uint64_t asked)
+{
+	caps &= side;
+	if (asked & side & mods)
+		caps &= asked | ~mods;
+	return (caps & mods) ? caps : 0;
+}
+
+static void rcm_narrow_tx(struct fi_info *info, const struct fi_tx_attr *hints)
+{
+	struct fi_tx_attr *tx = info->tx_attr;
+
+	tx->caps = rcm_narrow_caps(RCM_TX_CAPS, RCM_INITIATOR_CAPS, info->caps,
+				   hints ? hints->caps : 0);
+	if (!hints)
+		return;
+	tx->op_flags = hints->op_flags & RCM_TX_OP_FLAGS;
+	tx->tclass = hints->tclass;
+	rcm_narrow_size(&tx->inject_size, hints->inject_size);
+	rcm_narrow_size(&tx->size, hints->size);
+	rcm_narrow_size(&tx->iov_limit, hints->iov_limit);
+}
+
+static void rcm_narrow_rx(struct fi_info *info, const struct fi_rx_attr *hints)
+{
+	struct fi_rx_attr *rx = info->rx_attr;
+
+	rx->caps = rcm_narrow_caps(RCM_RX_CAPS, RCM_TARGET_CAPS, info->caps,
+				   hints ? hints->caps : 0);
+	if (!hints)
+		return;
+	rx->op_flags = hints->op_flags & RCM_RX_OP_FLAGS;
+	rcm_narrow_size(&rx->size, hints->size);
+	rcm_narrow_size(&rx->iov_limit, hints->iov_limit);
+}
+
+/*
+ * The two levels that spare locks are echoed; what lies between them and
+ * FI_THREAD_SAFE is served by that.
+ */
+static void rcm_narrow_domain(struct fi_domain_attr *domain,
+			      const struct fi_domain_attr *hints)
+{
+	if (hints->threading == FI_THREAD_DOMAIN ||
+	    hints->threading == FI_THREAD_COMPLETION)
+		domain->threading = hints->threading;
+	if (hints->control_progress)
+		domain->control_progress = hints->control_progress;
+	if (hints->data_progress)
+		domain->data_progress = hints->data_progress;
+	domain->av_type = hints->av_type;
+	domain->tclass = hints->tclass;
+}
+
+void rcm_info_narrow(struct fi_info *info, uint32_t version,
+		     const struct fi_info *hints)
+{
+	struct rcm_mr_form form;
+	int missing;
+
+	info->caps = rcm_info_caps(hints);
+	rcm_narrow_tx(info, hints ? hints->tx_attr : NULL);
+	rcm_narrow_rx(info, hints ? hints->rx_attr : NULL);
+	if (hints && hints->domain_attr)
+		rcm_narrow_domain(info->domain_attr, hints->domain_attr);
+	if (!rcm_info_mr_form(version, hints, &form, &missing)) {
+		info->domain_attr->mr_mode = form.mr_mode;
+		info->mode = form.local_mr ? RCM_OLD_LOCAL_MR : 0;
+	}
+	if (hints && hints->handle && hints->handle->fclass == FI_CLASS_PEP)
+		info->handle = hints->handle;
+}

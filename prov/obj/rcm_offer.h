@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#ifndef RCM_OFFER_H
+#define RCM_OFFER_H
+
+#include <rdma/fabric.h>
+
+/* Of the provider; grows with what it offers. */
+#define RCM_PROV_VERSION FI_VERSION(0, 1)
+
+/*
+ * What rcm offers, whatever the device. A capability is added here: in one
+ * line, for the side that it belongs to.
+ */
+#define RCM_TX_CAPS	(FI_MSG | FI_SEND)
+#define RCM_RX_CAPS	(FI_MSG | FI_RECV)
+#define RCM_DOMAIN_CAPS (FI_LOCAL_COMM | FI_REMOTE_COMM)
+#define RCM_CAPS	(RCM_TX_CAPS | RCM_RX_CAPS | RCM_DOMAIN_CAPS)
+
+/* fi_getinfo(3): capabilities that must be asked for, and what limits them */
+#define RCM_PRIMARY_CAPS   (RCM_CAPS & FI_MSG)
+#define RCM_INITIATOR_CAPS (RCM_CAPS & (FI_SEND | FI_READ | FI_WRITE))
+#define RCM_TARGET_CAPS \
+	(RCM_CAPS & (FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE))
+#define RCM_MODIFIER_CAPS (RCM_INITIATOR_CAPS | RCM_TARGET_CAPS)
+
+/*
+ * Flags that may be an endpoint's defaults. Delivery complete is not among
+ * them: an acknowledgement says that the data has reached the peer's device,
+ * which is transmit complete.
+ */
+#define RCM_TX_OP_FLAGS \
+	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE)
+#define RCM_RX_OP_FLAGS FI_COMPLETION
+
+/* A reliable connection keeps the order of its messages. */
+#define RCM_MSG_ORDER FI_ORDER_SAS
+
+#define RCM_PROTO_VERSION 1 /* of FI_PROTO_RDMA_CM_IB_RC: docs/WIRE.md */
+#define RCM_CQ_DATA_SIZE  4 /* bytes of an immediate */
+#define RCM_MR_KEY_SIZE	  4 /* bytes of an rkey */
+#define RCM_MR_IOV_LIMIT  1
+
+/* Registration as the device does it. */
+#define RCM_MR_MODE \
+	(FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY)
+#define RCM_MR_BASIC_MAP (FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY)
+
+/*
+ * Values of the interface whose names are deprecated in newer headers, or
+ * missing from older ones. No value has ever changed.
+ */
+#define RCM_OLD_MR_BASIC     (1 << 0)
+#define RCM_OLD_MR_SCALABLE  (1 << 1)
+#define RCM_OLD_LOCAL_MR     (1ULL << 55)
+#define RCM_OLD_ORDER_STRICT 0x1FFULL
+#define RCM_SOCKADDR_IP	     17		  /* 2.3 */
+#define RCM_PROGRESS_UNIFIED 3		  /* 1.21 */
+#define RCM_GETINFO_RESCAN   (1ULL << 35) /* 2.2 */
+/* Private to the core: ofi_rxm or the like asks. */
+#define RCM_GETINFO_LAYERED (1ULL << 59)
+
+#endif /* RCM_OFFER_H */

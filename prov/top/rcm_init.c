@@ -8,7 +8,10 @@
 #include <rdma/providers/fi_prov.h>
 
 #include "rcm_base.h"
+#include "rcm_dev.h"
+#include "rcm_getinfo.h"
 #include "rcm_log.h"
+#include "rcm_offer.h"
 #include "rcm_param.h"
 
 /* The newest interface that rcm was tested with. */
@@ -17,19 +20,6 @@
 struct fi_provider *fi_prov_ini(void);
 
 static pid_t rcm_owner;
-
-static int rcm_getinfo(uint32_t version, const char *node, const char *service,
-		       uint64_t flags, const struct fi_info *hints,
-		       struct fi_info **info)
-{
-	(void)version;
-	(void)node;
-	(void)service;
-	(void)flags;
-	(void)hints;
-	(void)info;
-	return -FI_ENODATA;
-}
 
 static int rcm_fabric_open(struct fi_fabric_attr *attr,
 			   struct fid_fabric **fabric, void *context)
@@ -47,14 +37,14 @@ static int rcm_fabric_open(struct fi_fabric_attr *attr,
  */
 static void rcm_cleanup(void)
 {
-	if (getpid() != rcm_owner)
-		return;
+	if (getpid() == rcm_owner)
+		rcm_dev_list_reset();
 }
 
 /* Writable: the core keeps its own data in .context. */
 static struct fi_provider rcm_provider = {
 	.name = "rcm",
-	.version = FI_VERSION(0, 1),
+	.version = RCM_PROV_VERSION,
 	.getinfo = rcm_getinfo,
 	.fabric = rcm_fabric_open,
 	.cleanup = rcm_cleanup,

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#include "rcm_attr.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+
+#include "rcm_info.h"
+#include "rcm_log.h"
+#include "rcm_offer.h"
+
+const char *rcm_tostr(char buf[RCM_TOSTR], const void *value, enum fi_type type)
+{
+	buf[0] = '\0';
+	return fi_tostr_r(buf, RCM_TOSTR, value, type);
+}
+
+int rcm_refuse(struct rcm_why *why, const char *fmt, ...)
+{
+	struct rcm_why this;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(this.text, sizeof(this.text), fmt, ap);
+	va_end(ap);
+	RCM_INFO(FABRIC, "no match: %s", this.text);
+	if (!why->text[0])
+		*why = this;
+	return -FI_ENODATA;
+}
+
+int rcm_refuse_more(struct rcm_why *why, const char *attr, size_t asked,
+		    size_t offered)
+{
+	if (asked <= offered)
+		return 0;
+	return rcm_refuse(why, "%s: asked %zu, offered %zu", attr, asked,
+			  offered);
+}
+
+int rcm_refuse_bits(struct rcm_why *why, const char *attr, uint64_t asked,
+		    uint64_t offered, enum fi_type type)
+{
+	uint64_t missing = asked & ~offered;
+	char text[RCM_TOSTR], have[RCM_TOSTR];
+
+	if (!missing)
+		return 0;
+	return rcm_refuse(why, "%s: asked %s (0x%" PRIx64 "), offered %s", attr,
+			  rcm_tostr(text, &missing, type), missing,
+			  rcm_tostr(have, &offered, type));
+}
+
+static int rcm_attr_check_format(uint32_t format, struct rcm_why *why)
+{
+	char text[RCM_TOSTR];
+
+	switch (format) {
+	case FI_FORMAT_UNSPEC:
+	case FI_SOCKADDR:
+	case FI_SOCKADDR_IN:
+	case FI_SOCKADDR_IN6:
+	case RCM_SOCKADDR_IP:
+		return 0;
+	default:
+		return rcm_refuse(why,
+				  "addr_format: asked %s, offered FI_SOCKADDR, "
+				  "FI_SOCKADDR_IN, FI_SOCKADDR_IN6",
+				  rcm_tostr(text, &format,
+					    FI_TYPE_ADDR_FORMAT));
+	}
+}
+
+static int rcm_attr_check_mr(uint32_t version, const struct fi_info *hints,
+			     struct rcm_why *why)
+{
+	struct rcm_mr_form form;
+	char text[RCM_TOSTR];
+	int missing;
+
+	if (!rcm_info_mr_form(version, hints, &form, &missing))
+		return 0;
+	return rcm_refuse(
+		why,
+		"domain_attr->mr_mode: asked 0x%x with API %u.%u, missing %s%s",
+		hints->domain_attr ? (unsigned int)hints->domain_attr->mr_mode :
+				     0,
+		FI_MAJOR(version), FI_MINOR(version),
+		rcm_tostr(text, &missing, FI_TYPE_MR_MODE),
+		FI_VERSION_LT(version, FI_VERSION(1, 5)) ?
+			" (mode FI_LOCAL_MR with FI_MR_BASIC)" :
+			"");
+}
+
+static int rcm_attr_check_fabric(const struct fi_fabric_attr *hints,
+				 struct rcm_why *why)
+{
+	/* prov_name may hold more than one name; the core has looked at it */
+	if (hints->prov_version > RCM_PROV_VERSION)
+		return rcm_refuse(why,
+				  "fabric_attr->prov_version: asked %u.%u, "
+				  "offered %u.%u",
+				  FI_MAJOR(hints->prov_version),
+				  FI_MINOR(hints->prov_version),
+				  FI_MAJOR(RCM_PROV_VERSION),
+				  FI_MINOR(RCM_PROV_VERSION));
+	return 0;
+}
+
+int rcm_attr_check(uint32_t version, const struct fi_info *hints,
+		   struct rcm_why *why)
+{
+	uint64_t caps = rcm_info_caps(hints);
+	int ret = 0;
+
+	if (!hints)
+		return 0;
+	if (hints->ep_attr)
+		ret = rcm_attr_check_ep(hints->ep_attr, why);
+	if (!ret)
+		ret = rcm_refuse_bits(why, "caps", hints->caps, RCM_CAPS,
+				      FI_TYPE_CAPS);
+	if (!ret)
+		ret = rcm_attr_check_format(hints->addr_format, why);
+	if (!ret && hints->tx_attr)
+		ret = rcm_attr_check_tx(hints->tx_attr, caps, why);
+	if (!ret && hints->rx_attr)
+		ret = rcm_attr_check_rx(hints->rx_attr, caps, why);
+	if (!ret && hints->domain_attr)
+		ret = rcm_attr_check_domain(hints->domain_attr, why);
+	if (!ret && hints->fabric_attr)
+		ret = rcm_attr_check_fabric(hints->fabric_attr, why);
+	if (!ret)
+		ret = rcm_attr_check_mr(version, hints, why);
+	return ret;
+}

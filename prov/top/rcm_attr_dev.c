@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#include <string.h>
+
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+
+#include "rcm_attr.h"
+
+static size_t rcm_attr_limit(int limit)
+{
+	return limit > 0 ? (size_t)limit : 0;
+}
+
+static int rcm_attr_dev_tx(const struct fi_tx_attr *hints,
+			   const struct rcm_dev *dev, struct rcm_why *why)
+{
+	int ret = rcm_refuse_more(why, "tx_attr->size", hints->size,
+				  rcm_attr_limit(dev->attr.max_qp_wr));
+
+	if (!ret)
+		ret = rcm_refuse_more(why, "tx_attr->iov_limit",
+				      hints->iov_limit,
+				      rcm_attr_limit(dev->attr.max_sge));
+	return ret;
+}
+
+static int rcm_attr_dev_rx(const struct fi_rx_attr *hints,
+			   const struct rcm_dev *dev, struct rcm_why *why)
+{
+	int ret = rcm_refuse_more(why, "rx_attr->size", hints->size,
+				  rcm_attr_limit(dev->attr.max_qp_wr));
+
+	if (!ret)
+		ret = rcm_refuse_more(why, "rx_attr->iov_limit",
+				      hints->iov_limit,
+				      rcm_attr_limit(dev->attr.max_sge));
+	return ret;
+}
+
+static int rcm_attr_dev_ep(const struct fi_ep_attr *hints,
+			   const struct fi_ep_attr *offer, struct rcm_why *why)
+{
+	if (hints->protocol && hints->protocol != offer->protocol)
+		return rcm_refuse(why,
+				  "ep_attr->protocol: asked %u, offered %u",
+				  hints->protocol, offer->protocol);
+	return rcm_refuse_more(why, "ep_attr->max_msg_size",
+			       hints->max_msg_size, offer->max_msg_size);
+}
+
+static int rcm_attr_dev_domain(const struct fi_domain_attr *hints,
+			       const struct fi_domain_attr *offer,
+			       struct rcm_why *why)
+{
+	const struct {
+		const char *attr;
+		size_t asked, offered;
+	} sizes[] = {
+		{ "domain_attr->cq_data_size", hints->cq_data_size,
+		  offer->cq_data_size },
+		{ "domain_attr->cq_cnt", hints->cq_cnt, offer->cq_cnt },
+		{ "domain_attr->ep_cnt", hints->ep_cnt, offer->ep_cnt },
+		{ "domain_attr->tx_ctx_cnt", hints->tx_ctx_cnt,
+		  offer->tx_ctx_cnt },
+		{ "domain_attr->rx_ctx_cnt", hints->rx_ctx_cnt,
+		  offer->rx_ctx_cnt },
+		{ "domain_attr->mr_cnt", hints->mr_cnt, offer->mr_cnt },
+	};
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < RCM_ARRAY_SIZE(sizes); i++)
+		ret = rcm_refuse_more(why, sizes[i].attr, sizes[i].asked,
+				      sizes[i].offered);
+	return ret;
+}
+
+static int rcm_attr_dev_fabric(const struct fi_fabric_attr *hints,
+			       const struct fi_fabric_attr *offer,
+			       struct rcm_why *why)
+{
+	if (!hints->name || !strcmp(hints->name, offer->name))
+		return 0;
+	return rcm_refuse(why, "fabric_attr->name: asked %s, it is in %s",
+			  hints->name, offer->name);
+}
+
+int rcm_attr_check_dev(const struct fi_info *hints, const struct fi_info *offer,
+		       const struct rcm_dev *dev, struct rcm_why *why)
+{
+	int ret = 0;
+
+	if (!hints)
+		return 0;
+	if (hints->fabric_attr)
+		ret = rcm_attr_dev_fabric(hints->fabric_attr,
+					  offer->fabric_attr, why);
+	if (!ret && hints->ep_attr)
+		ret = rcm_attr_dev_ep(hints->ep_attr, offer->ep_attr, why);
+	if (!ret && hints->tx_attr)
+		ret = rcm_attr_dev_tx(hints->tx_attr, dev, why);
+	if (!ret && hints->rx_attr)
+		ret = rcm_attr_dev_rx(hints->rx_attr, dev, why);
+	if (!ret && hints->domain_attr)
+		ret = rcm_attr_dev_domain(hints->domain_attr,
+					  offer->domain_attr, why);
+	return ret;
+}

@@ -108,7 +108,7 @@ AM_TESTS_ENVIRONMENT = \
 	RCM_INSTRUMENTED='$(rcm_instrumented)'; export RCM_INSTRUMENTED;
 
 EXTRA_DIST += $(SCRIPT_TESTS) scripts/run-test.sh scripts/test-summary.sh
-EXTRA_DIST += test/fuzz/corpus test/vm
+EXTRA_DIST += quickstart test/fuzz/corpus test/vm
 EXTRA_DIST += test/unit/cm_drive.h test/unit/cm_script.h
 EXTRA_DIST += $(SCRIPT_TESTS)
 

@@ -4,7 +4,9 @@
 #
 # What the tests in tests/ and pair/ share. A test exits with 0 when it passed
 # and with 77, by test_skip, when it cannot be run.
+# They start in their folder for results.
 set -euo pipefail
+cd "$RCM_VM_RESULTS"
 
 test_fail() {
 	echo "failed: $*"
@@ -16,11 +18,79 @@ test_skip() {
 	exit 77
 }
 
-# Waits until somebody listens on a TCP port. The test's own time bounds this.
+# Waits until the program PID listens on a TCP port. The test's own time bounds
+# this. PORT PID
 test_await_port() {
 	while [ -z "$(ss -Hltn "sport = :$1")" ]; do
+		kill -0 "$2" 2>/dev/null || test_fail "nothing listens on port $1"
 		sleep 0.1
 	done
+}
+
+# libfabric's fi_pingpong, every size from 64 bytes to 1 MiB, with the data
+# checked at both ends. No other provider than the named one can step in.
+test_pingpong_server() {
+	local provider=$1
+	shift
+	FI_PROVIDER=$provider fi_pingpong -p "$provider" -e msg -c "$@"
+}
+
+# PROVIDER ADDRESS [OPTION...]; leaves the table in client.log.
+test_pingpong_client() {
+	local provider=$1 address=$2 size
+	shift 2
+	FI_PROVIDER=$provider fi_pingpong -p "$provider" -e msg -c "$@" \
+		"$address" >client.log 2>&1 || {
+		cat client.log
+		test_fail "the client returned an error"
+	}
+	for size in 64 256 1k 4k 64k 1m; do
+		grep -qE "^$size +10 +=10 " client.log ||
+			test_fail "no verified transfers of $size bytes"
+	done
+}
+
+# Both ends on this machine. SERVER-PROVIDER CLIENT-PROVIDER ADDRESS [OPTION...]
+test_pingpong() {
+	local server=$1 client=$2 address=$3 pid
+	shift 3
+	test_pingpong_server "$server" "$@" >server.log 2>&1 &
+	pid=$!
+	test_await_port 47592 "$pid"
+	test_pingpong_client "$client" "$address" "$@"
+	wait "$pid" || {
+		cat server.log
+		test_fail "the server returned an error"
+	}
+	cat client.log
+}
+
+# One end on each guest of a pair. PROVIDER
+test_pingpong_on_pair() {
+	local pid
+	if [ "$RCM_VM_ROLE" = client ]; then
+		test_await listening
+		test_pingpong_client "$1" "$RCM_VM_PEER"
+		cat client.log
+		return
+	fi
+	test_pingpong_server "$1" >server.log 2>&1 &
+	pid=$!
+	test_await_port 47592 "$pid"
+	test_announce listening
+	wait "$pid" || {
+		cat server.log
+		test_fail "the server returned an error"
+	}
+}
+
+# Fails unless libfabric offers the provider.
+test_is_listed() {
+	fi_info -p "$1" >info 2>&1 || true
+	grep -qx "provider: $1" info || {
+		cat info
+		test_fail "libfabric does not list $1"
+	}
 }
 
 # The guests of a pair tell each other how far they are.

@@ -33,12 +33,17 @@ struct rcm_domain {
 /* fi_domain(3); the fabric's .domain. */
 int rcm_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 		    struct fid_domain **domain, void *context);
+/* fi_domain2(3); no flag is known. */
+int rcm_domain_open2(struct fid_fabric *fabric, struct fi_info *info,
+		     struct fid_domain **domain, uint64_t flags, void *context);
 
 /*
- * Takes the device's asynchronous events, if any wait, and tells the
- * endpoints that they are about. Never blocks. No lock may be held.
+ * Takes the device's asynchronous events, if any wait, and leaves them for
+ * the connections that they are about. ARG is the domain. Never blocks;
+ * takes leaf locks only, so an event queue may call it under its own lock.
+ * 0, or the -FI_E after which no event will come.
  */
-void rcm_domain_progress(struct rcm_domain *domain);
+int rcm_domain_progress(void *arg);
 
 static inline struct rcm_domain *rcm_domain_of(struct fid_domain *fid)
 {

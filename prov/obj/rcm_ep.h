@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include <rdma/fi_cm.h>
 #include <rdma/fi_endpoint.h>
 
 #include "rcm_base.h"
@@ -37,7 +38,11 @@ struct rcm_ep {
 	bool enabled;
 	bool layered; /* ofi_rxm is above */
 	struct rcm_conn *conn;
+	struct rcm_eq *req_eq; /* of the request it came from, till enabled */
 	struct rcm_eq_work work;
+	bool watching; /* its EQ looks at the device's events for it */
+	struct rcm_eq_entry *connected_entry; /* made beforehand */
+	struct rcm_eq_entry *final_entry;
 	struct rcm_qp qp;
 };
 
@@ -51,6 +56,18 @@ extern struct fi_ops_msg rcm_msg_ops;
 
 /* fi_ops_cm of an endpoint; rcm_ep_cm.c */
 extern struct fi_ops_cm rcm_ep_cm_ops;
+
+/* What an endpoint does when its connection calls upward; rcm_ep_conn.c */
+extern const struct rcm_conn_ops rcm_ep_conn_ops;
+
+/* fi_ep_bind(3); rcm_ep_bind.c */
+int rcm_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags);
+
+/*
+ * fi_enable(3); 0 also for one that is enabled already. -FI_ENOEQ, -FI_ENOCQ
+ * for what is not bound, or why the device made no queue pair.
+ */
+int rcm_ep_enable(struct rcm_ep *ep);
 
 static inline struct rcm_ep *rcm_ep_of(struct fid_ep *fid)
 {

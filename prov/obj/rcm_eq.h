@@ -16,7 +16,6 @@
 #include "rcm_obj.h"
 #include "rcm_wait.h"
 
-struct rcm_domain;
 struct rcm_fabric;
 
 /* One event or error that waits to be read. */
@@ -25,10 +24,11 @@ struct rcm_eq_entry {
 	struct fid *fid; /* whom it is about; purged when that is closed */
 	uint32_t event;
 	bool is_error;
-	bool user; /* fi_eq_write(3): DATA is the user's own event struct */
-	struct fi_info *info;	    /* FI_CONNREQ; the reader's once read */
-	struct fi_eq_err_entry err; /* without its data */
-	size_t len;		    /* bytes of data */
+	bool user;	      /* fi_eq_write(3): the data is the whole event */
+	struct fi_info *info; /* FI_CONNREQ; the reader's once read */
+	int err;	      /* of an error: positive FI_E */
+	int prov_errno;
+	size_t len; /* bytes of data */
 	uint8_t data[];
 };
 
@@ -39,8 +39,10 @@ struct rcm_eq_entry {
  */
 struct rcm_eq_work {
 	struct rcm_list node;
-	unsigned int events; /* bits of 1 << enum rcm_fsm_event */
+	struct rcm_eq *eq;
 	struct rcm_conn *conn;
+	unsigned int events; /* bits of 1 << enum rcm_fsm_event */
+	int wc_status;	     /* of the work request that failed, if any did */
 };
 
 struct rcm_eq {
@@ -54,7 +56,7 @@ struct rcm_eq {
 	bool may_write;		 /* FI_WRITE */
 	struct rcm_list queue;	 /* struct rcm_eq_entry, in order */
 	struct rcm_list reqs;	 /* unanswered requests, struct rcm_connreq */
-	struct rcm_list domains; /* whose async events it watches */
+	struct rcm_list watches; /* struct rcm_eq_watch */
 	void *err_data;		 /* given out, valid until the next read */
 	struct rcm_lock defer_lock;
 	struct rcm_list deferred; /* struct rcm_eq_work */
@@ -68,30 +70,52 @@ int rcm_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 int rcm_eq_trywait(struct fid *fid);
 
 /*
- * Puts an event about FID at the end. LEN bytes of DATA are copied. INFO
- * (FI_CONNREQ) is the queue's from then on. Under the queue's lock.
- * -FI_ENOMEM, and nothing is taken.
+ * An entry with room for CAP bytes of data, or NULL. Connections make theirs
+ * beforehand, so that the end of one is never lost for want of memory. Freed
+ * with free() while it is in no queue.
  */
-int rcm_eq_report(struct rcm_eq *eq, uint32_t event, struct fid *fid,
-		  struct fi_info *info, const void *data, size_t len);
-/* The same for an error entry; ERR is positive. */
-int rcm_eq_report_err(struct rcm_eq *eq, struct fid *fid, int err,
-		      int prov_errno, const void *data, size_t len);
+struct rcm_eq_entry *rcm_eq_entry_new(size_t cap);
+
+/*
+ * Puts ENTRY at the end; it is the queue's from then on. Its event, error
+ * and data are filled in by the caller. Under the queue's lock.
+ */
+void rcm_eq_push(struct rcm_eq *eq, struct rcm_eq_entry *entry);
+
+/* Frees an entry that is in no queue; an unread request is refused. */
+void rcm_eq_entry_free(struct rcm_eq_entry *entry);
+
+/* Lowers the software flag unless something is left to be looked at. */
+void rcm_eq_settle_flag(struct rcm_eq *eq);
+
+/*
+ * Looks at everything that may have happened: the device's events, the event
+ * channel, what completion queues have left. Under the queue's lock; never
+ * blocks. 0, or the -FI_E that the event channel failed with.
+ */
+int rcm_eq_progress(struct rcm_eq *eq);
+
+/* fi_eq_read(3) and its kin; rcm_eq_read.c */
+extern struct fi_ops_eq rcm_eq_ops;
 
 /* Drops everything about FID that has not been read. Under the lock. */
 void rcm_eq_purge(struct rcm_eq *eq, struct fid *fid);
 
 /* Leaves EVENT for the work's connection. Takes the leaf lock only. */
-void rcm_eq_defer(struct rcm_eq *eq, struct rcm_eq_work *work,
-		  enum rcm_fsm_event event);
-void rcm_eq_undefer(struct rcm_eq *eq, struct rcm_eq_work *work);
+void rcm_eq_defer(struct rcm_eq_work *work, enum rcm_fsm_event event);
+/* Forgets what was left for the work; it may be freed then. */
+void rcm_eq_undefer(struct rcm_eq_work *work);
 
 /*
- * The queue also watches DOMAIN's asynchronous events from now on; counted,
- * so that each endpoint may ask. Takes the queue's lock.
+ * A source of asynchronous events, such as a device's, that this queue looks
+ * at whenever it is read. Counted by ARG, so that each endpoint may ask.
+ * PROGRESS runs under the queue's lock, takes only leaf locks, and returns 0,
+ * or a -FI_E when nothing will come any more. Takes the queue's lock;
+ * -FI_ENOMEM or what epoll_ctl(2) said.
  */
-int rcm_eq_watch(struct rcm_eq *eq, struct rcm_domain *domain);
-void rcm_eq_unwatch(struct rcm_eq *eq, struct rcm_domain *domain);
+int rcm_eq_watch(struct rcm_eq *eq, int fd, int (*progress)(void *arg),
+		 void *arg);
+void rcm_eq_unwatch(struct rcm_eq *eq, void *arg);
 
 static inline struct rcm_eq *rcm_eq_of(struct fid_eq *fid)
 {

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <rdma/fabric.h>
-#include <rdma/fi_errno.h>
 #include <rdma/providers/fi_prov.h>
 
 #include "rcm_base.h"
 #include "rcm_dev.h"
+#include "rcm_fabric.h"
 #include "rcm_getinfo.h"
 #include "rcm_log.h"
 #include "rcm_offer.h"
@@ -20,15 +20,6 @@
 struct fi_provider *fi_prov_ini(void);
 
 static pid_t rcm_owner;
-
-static int rcm_fabric_open(struct fi_fabric_attr *attr,
-			   struct fid_fabric **fabric, void *context)
-{
-	(void)attr;
-	(void)fabric;
-	(void)context;
-	return -FI_ENODATA;
-}
 
 /*
  * Runs in the core's destructor, after this library's own, so nothing here

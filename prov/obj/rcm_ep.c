@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#include "rcm_ep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "rcm_cq.h"
+#include "rcm_domain.h"
+#include "rcm_enosys.h"
+#include "rcm_log.h"
+#include "rcm_opt.h"
+#include "rcm_param.h"
+#include "rcm_pep.h"
+
+/* The event queue whose lock guards the connection now, or NULL. */
+static struct rcm_eq *rcm_ep_conn_eq(const struct rcm_ep *ep)
+{
+	return ep->req_eq ? ep->req_eq : ep->eq;
+}
+
+/*
+ * Ends the connection: afterwards no event names the endpoint, and the peer
+ * has been told.
+ */
+static void rcm_ep_close_conn(struct rcm_ep *ep)
+{
+	struct rcm_eq *eq = rcm_ep_conn_eq(ep);
+
+	if (eq)
+		rcm_lock(&eq->lock);
+	rcm_conn_close(ep->conn);
+	if (eq) {
+		rcm_eq_purge(eq, &ep->fid.fid);
+		rcm_unlock(&eq->lock);
+	}
+}
+
+/* Lets go of what the endpoint was bound to. */
+static void rcm_ep_unbind(struct rcm_ep *ep)
+{
+	if (ep->tx_cq)
+		rcm_ref_put(&ep->tx_cq->refs);
+	if (ep->rx_cq)
+		rcm_ref_put(&ep->rx_cq->refs);
+	if (ep->req_eq)
+		rcm_ref_put(&ep->req_eq->refs);
+	if (ep->eq)
+		rcm_ref_put(&ep->eq->refs);
+	rcm_ref_put(&ep->domain->refs);
+}
+
+/*
+ * The order matters: no event any more, then the queue pair with what was
+ * posted to it, then the connection's id. Nothing waits for the peer.
+ */
+static int rcm_ep_close(struct fid *fid)
+{
+	struct rcm_ep *ep = rcm_container_of(fid, struct rcm_ep, fid.fid);
+	struct rcm_eq *eq = rcm_ep_conn_eq(ep);
+
+	rcm_ep_close_conn(ep);
+	rcm_qp_close(&ep->qp);
+	if (ep->eq)
+		rcm_eq_undefer(&ep->work); /* the flush may have left some */
+	if (ep->watching)
+		rcm_eq_unwatch(ep->eq, ep->domain);
+	rcm_conn_free(ep->conn, eq ? &eq->lock : NULL);
+	free(ep->connected_entry);
+	free(ep->final_entry);
+	rcm_ep_unbind(ep);
+	free(ep);
+	return 0;
+}
+
+static int rcm_ep_check_bound(const struct rcm_ep *ep)
+{
+	const char *missing = NULL;
+	int ret = -FI_ENOCQ;
+
+	if (!ep->eq) {
+		missing = "an event queue";
+		ret = -FI_ENOEQ;
+	} else if ((ep->caps & FI_SEND) && !ep->tx_cq) {
+		missing = "a completion queue with FI_TRANSMIT";
+	} else if ((ep->caps & FI_RECV) && !ep->rx_cq) {
+		missing = "a completion queue with FI_RECV";
+	}
+	if (!missing)
+		return 0;
+	RCM_INFO(EP_CTRL, "endpoint cannot be enabled: it is not bound to %s",
+		 missing);
+	return ret;
+}
+
+/*
+ * Events of the connection arrive on the endpoint's own queue from now on.
+ * A request's did on the listener's until here.
+ */
+static int rcm_ep_move_conn(struct rcm_ep *ep)
+{
+	struct rcm_eq *old = ep->req_eq;
+	int ret;
+
+	if (!old)
+		return rcm_conn_set_chan(ep->conn, &ep->eq->chan);
+	rcm_lock(&old->lock);
+	ret = old == ep->eq ? 0 : rcm_conn_set_chan(ep->conn, &ep->eq->chan);
+	rcm_unlock(&old->lock);
+	if (ret)
+		return ret;
+	ep->req_eq = NULL;
+	rcm_ref_put(&old->refs);
+	return 0;
+}
+
+static int rcm_ep_watch(struct rcm_ep *ep)
+{
+	int ret;
+
+	if (ep->watching)
+		return 0;
+	ret = rcm_eq_watch(ep->eq, ep->domain->ctx->async_fd,
+			   rcm_domain_progress, ep->domain);
+	ep->watching = !ret;
+	return ret;
+}
+
+int rcm_ep_enable(struct rcm_ep *ep)
+{
+	int ret;
+
+	if (ep->enabled)
+		return 0;
+	ret = rcm_ep_check_bound(ep);
+	if (!ret)
+		ret = rcm_ep_move_conn(ep);
+	if (!ret)
+		ret = rcm_ep_watch(ep);
+	if (ret)
+		return ret;
+	rcm_lock(&ep->eq->lock);
+	ret = rcm_conn_enable(ep->conn);
+	rcm_unlock(&ep->eq->lock);
+	if (ret)
+		return ret;
+	ep->fid.msg = &rcm_msg_ops;
+	ep->enabled = true;
+	return 0;
+}
+
+static int rcm_ep_control(struct fid *fid, int command, void *arg)
+{
+	struct rcm_ep *ep = rcm_container_of(fid, struct rcm_ep, fid.fid);
+
+	(void)arg;
+	switch (command) {
+	case FI_ENABLE:
+		return rcm_ep_enable(ep);
+	default:
+		return -FI_ENOSYS;
+	}
+}
+
+static struct fi_ops rcm_ep_fi_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = rcm_ep_close,
+	.bind = rcm_ep_bind,
+	.control = rcm_ep_control,
+	.ops_open = rcm_no_ops_open,
+	.tostr = rcm_no_tostr,
+	.ops_set = rcm_no_ops_set,
+};
+
+static struct fi_ops_ep rcm_ep_ops = {
+	.size = sizeof(struct fi_ops_ep),
+	.cancel = rcm_no_cancel,
+	.getopt = rcm_opt_get,
+	.setopt = rcm_opt_set,
+	.tx_ctx = rcm_no_tx_ctx,
+	.rx_ctx = rcm_no_rx_ctx,
+	.rx_size_left = rcm_no_size_left,
+	.tx_size_left = rcm_no_size_left,
+};
+
+static int rcm_ep_check_size(const char *what, size_t asked, size_t most)
+{
+	if (asked <= most)
+		return 0;
+	RCM_WARN(EP_CTRL, "%s %zu is beyond the device's %zu", what, asked,
+		 most);
+	return -FI_EINVAL;
+}
+
+/* One slot of the device's send queue is kept for draining it. */
+static int rcm_ep_read_limits(struct rcm_ep *ep, const struct fi_info *info)
+{
+	const struct ibv_device_attr *attr = &ep->domain->attr;
+	struct rcm_ep_limits *lim = &ep->limits;
+	int ret;
+
+	lim->tx_size = info->tx_attr->size;
+	lim->rx_size = info->rx_attr->size;
+	lim->tx_iov = RCM_MAX(info->tx_attr->iov_limit, (size_t)1);
+	lim->rx_iov = RCM_MAX(info->rx_attr->iov_limit, (size_t)1);
+	lim->inject_size = info->tx_attr->inject_size;
+	if (!lim->tx_size)
+		lim->tx_size = (size_t)rcm_param.tx_size;
+	if (!lim->rx_size)
+		lim->rx_size = (size_t)rcm_param.rx_size;
+	ret = rcm_ep_check_size("tx_attr size", lim->tx_size,
+				(size_t)attr->max_qp_wr - 1);
+	if (!ret)
+		ret = rcm_ep_check_size("rx_attr size", lim->rx_size,
+					(size_t)attr->max_qp_wr);
+	if (!ret)
+		ret = rcm_ep_check_size("tx_attr iov_limit", lim->tx_iov,
+					(size_t)attr->max_sge);
+	if (!ret)
+		ret = rcm_ep_check_size("rx_attr iov_limit", lim->rx_iov,
+					(size_t)attr->max_sge);
+	return ret;
+}
+
+static int rcm_ep_check_info(const struct rcm_domain *domain,
+			     const struct fi_info *info)
+{
+	if (!info || !info->ep_attr || !info->tx_attr || !info->rx_attr ||
+	    info->ep_attr->type != FI_EP_MSG)
+		return -FI_EINVAL;
+	if (info->ep_attr->tx_ctx_cnt > 1 || info->ep_attr->rx_ctx_cnt > 1)
+		return -FI_EINVAL; /* also FI_SHARED_CONTEXT: not offered */
+	if (info->domain_attr && info->domain_attr->name &&
+	    strcmp(info->domain_attr->name, domain->name)) {
+		RCM_WARN(EP_CTRL, "the info is for device %s, the domain is %s",
+			 info->domain_attr->name, domain->name);
+		return -FI_EINVAL;
+	}
+	return 0;
+}
+
+static void rcm_ep_fill_cfg(const struct rcm_ep *ep, struct rcm_conn_cfg *cfg)
+{
+	memcpy(cfg->dev_name, ep->domain->name, sizeof(cfg->dev_name));
+	cfg->resolve_timeout = rcm_param.resolve_timeout;
+	cfg->retry_count = (uint8_t)rcm_param.retry_count;
+	cfg->rnr_retry = (uint8_t)rcm_param.rnr_retry;
+	cfg->min_rnr_timer = (uint8_t)rcm_param.min_rnr_timer;
+	cfg->ack_timeout = (uint8_t)rcm_param.ack_timeout;
+	cfg->tos = rcm_param.tos;
+	cfg->responder_resources =
+		(uint8_t)RCM_MIN(ep->domain->attr.max_qp_rd_atom, 255);
+	cfg->initiator_depth =
+		(uint8_t)RCM_MIN(ep->domain->attr.max_qp_init_rd_atom, 255);
+}
+
+/* The endpoint becomes the owner of a request's connection. */
+static int rcm_ep_adopt(struct rcm_ep *ep, struct rcm_connreq *req)
+{
+	struct rcm_eq *eq = req->eq;
+
+	rcm_lock(&eq->lock);
+	ep->conn = rcm_connreq_take(req);
+	/* what has ended it already is said by fi_accept */
+	rcm_conn_adopt(ep->conn, &rcm_ep_conn_ops, ep);
+	rcm_ref_get(&eq->refs);
+	ep->req_eq = eq;
+	rcm_unlock(&eq->lock);
+	return 0;
+}
+
+static int rcm_ep_new_conn(struct rcm_ep *ep, const struct fi_info *info)
+{
+	int ret = 0;
+
+	ep->conn = rcm_conn_new(&rcm_ep_conn_ops, ep);
+	if (!ep->conn)
+		return -FI_ENOMEM;
+	if (info->handle)
+		ret = rcm_pep_take_addr(rcm_pep_of(info->handle),
+					&ep->conn->src);
+	else if (info->src_addr)
+		ret = rcm_addr_read(&ep->conn->src, info->src_addr,
+				    info->src_addrlen);
+	if (!ret && info->dest_addr)
+		ret = rcm_addr_read(&ep->conn->dst, info->dest_addr,
+				    info->dest_addrlen);
+	if (ret) {
+		rcm_conn_close(ep->conn);
+		rcm_conn_free(ep->conn, NULL);
+	}
+	return ret;
+}
+
+/* info->handle: a request, a passive endpoint to take over, or nothing. */
+static int rcm_ep_get_conn(struct rcm_ep *ep, const struct fi_info *info)
+{
+	int ret;
+
+	if (info->handle && info->handle->fclass == FI_CLASS_CONNREQ)
+		ret = rcm_ep_adopt(ep,
+				   rcm_container_of(info->handle,
+						    struct rcm_connreq, fid));
+	else if (!info->handle || info->handle->fclass == FI_CLASS_PEP)
+		ret = rcm_ep_new_conn(ep, info);
+	else
+		ret = -FI_EINVAL;
+	if (ret)
+		return ret;
+	rcm_ep_fill_cfg(ep, &ep->conn->cfg);
+	ep->work.conn = ep->conn;
+	return 0;
+}
+
+/* All that can fail but the connection, whose request stays the caller's. */
+static int rcm_ep_init(struct rcm_ep *ep, const struct fi_info *info)
+{
+	int ret = rcm_ep_read_limits(ep, info);
+
+	if (ret)
+		return ret;
+	rcm_list_init(&ep->work.node);
+	ep->connected_entry = rcm_eq_entry_new(RCM_CM_DATA_MAX);
+	ep->final_entry = rcm_eq_entry_new(RCM_CM_DATA_MAX);
+	if (!ep->connected_entry || !ep->final_entry)
+		return -FI_ENOMEM;
+	ep->caps = info->caps & (FI_SEND | FI_RECV);
+	if (!ep->caps)
+		ep->caps = FI_SEND | FI_RECV;
+	ep->tx_op_flags = info->tx_attr->op_flags;
+	ep->rx_op_flags = info->rx_attr->op_flags;
+	ep->max_msg_size = ep->domain->max_msg_size;
+	ep->fid.fid.fclass = FI_CLASS_EP;
+	ep->fid.fid.ops = &rcm_ep_fi_ops;
+	ep->fid.ops = &rcm_ep_ops;
+	ep->fid.cm = &rcm_ep_cm_ops;
+	ep->fid.msg = &rcm_msg_ops_disabled;
+	ep->fid.rma = &rcm_no_rma_ops;
+	ep->fid.tagged = &rcm_no_tagged_ops;
+	ep->fid.atomic = &rcm_no_atomic_ops;
+	ep->fid.collective = &rcm_no_collective_ops;
+	return 0;
+}
+
+int rcm_ep_open(struct fid_domain *domain_fid, struct fi_info *info,
+		struct fid_ep **ep_fid, void *context)
+{
+	struct rcm_domain *domain = rcm_domain_of(domain_fid);
+	struct rcm_ep *ep;
+	int ret = rcm_ep_check_info(domain, info);
+
+	if (ret)
+		return ret;
+	ep = calloc(1, sizeof(*ep));
+	if (!ep)
+		return -FI_ENOMEM;
+	ep->domain = domain;
+	ep->fid.fid.context = context;
+	ret = rcm_ep_init(ep, info);
+	if (!ret)
+		ret = rcm_ep_get_conn(ep, info);
+	if (ret) {
+		free(ep->connected_entry);
+		free(ep->final_entry);
+		free(ep);
+		return ret;
+	}
+	rcm_ref_get(&domain->refs);
+	*ep_fid = &ep->fid;
+	return 0;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#include "rcm_cq.h"
+#include "rcm_domain.h"
+#include "rcm_ep.h"
+#include "rcm_log.h"
+
+static int rcm_ep_bind_eq(struct rcm_ep *ep, struct rcm_eq *eq, uint64_t flags)
+{
+	if (flags)
+		return -FI_EBADFLAGS;
+	if (ep->eq || eq->fabric != ep->domain->fabric)
+		return -FI_EINVAL;
+	rcm_ref_get(&eq->refs);
+	ep->eq = eq;
+	ep->work.eq = eq;
+	return 0;
+}
+
+static int rcm_ep_bind_cq(struct rcm_ep *ep, struct rcm_cq *cq, uint64_t flags)
+{
+	bool selective = flags & FI_SELECTIVE_COMPLETION;
+
+	if (flags & ~(FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION) ||
+	    !(flags & (FI_TRANSMIT | FI_RECV)))
+		return -FI_EBADFLAGS;
+	if (cq->domain != ep->domain || ((flags & FI_TRANSMIT) && ep->tx_cq) ||
+	    ((flags & FI_RECV) && ep->rx_cq))
+		return -FI_EINVAL;
+	if (flags & FI_TRANSMIT) {
+		rcm_ref_get(&cq->refs);
+		ep->tx_cq = cq;
+		ep->tx_selective = selective;
+	}
+	if (flags & FI_RECV) {
+		rcm_ref_get(&cq->refs);
+		ep->rx_cq = cq;
+		ep->rx_selective = selective;
+	}
+	return 0;
+}
+
+int rcm_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
+{
+	struct rcm_ep *ep = rcm_container_of(fid, struct rcm_ep, fid.fid);
+
+	if (!bfid)
+		return -FI_EINVAL;
+	if (ep->enabled)
+		return -FI_EOPBADSTATE;
+	switch (bfid->fclass) {
+	case FI_CLASS_EQ:
+		return rcm_ep_bind_eq(
+			ep, rcm_container_of(bfid, struct rcm_eq, fid.fid),
+			flags);
+	case FI_CLASS_CQ:
+		return rcm_ep_bind_cq(
+			ep, rcm_container_of(bfid, struct rcm_cq, fid.fid),
+			flags);
+	default:
+		RCM_INFO(EP_CTRL,
+			 "an endpoint binds event and completion "
+			 "queues only, not an object of class %zu",
+			 bfid->fclass);
+		return -FI_EINVAL;
+	}
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#include <string.h>
+
+#include "rcm_cq.h"
+#include "rcm_domain.h"
+#include "rcm_ep.h"
+#include "rcm_log.h"
+
+/* A work request failed for good; under the completion queue's lock. */
+static void rcm_ep_qp_error(void *user, enum ibv_wc_status status)
+{
+	struct rcm_eq_work *work = user;
+
+	work->wc_status = (int)status;
+	rcm_eq_defer(work, RCM_EV_QP_ERR);
+}
+
+static int rcm_ep_qp_create(struct rcm_conn *conn)
+{
+	struct rcm_ep *ep = conn->user;
+	struct rcm_domain *domain = ep->domain;
+	const struct rcm_ep_limits *lim = &ep->limits;
+	struct rcm_qp_attr attr = {
+		.ctx = domain->ctx,
+		.pd = domain->pd,
+		.tx_cq = ep->tx_cq ? &ep->tx_cq->set : NULL,
+		.rx_cq = ep->rx_cq ? &ep->rx_cq->set : NULL,
+		.tx_depth = (uint32_t)lim->tx_size,
+		.rx_depth = (uint32_t)lim->rx_size,
+		.tx_sge = (uint32_t)lim->tx_iov,
+		.rx_sge = (uint32_t)lim->rx_iov,
+		.inject_size = (uint32_t)lim->inject_size,
+		.max_msg_size = ep->max_msg_size,
+		.locked = domain->locked,
+		.layered = ep->layered,
+		.on_error = rcm_ep_qp_error,
+		.user = &ep->work,
+	};
+	int ret = rcm_qp_open(&ep->qp, &attr, domain->port_num);
+
+	if (!ret)
+		conn->qp = ep->qp.qp;
+	return ret;
+}
+
+static void rcm_ep_qp_up(struct rcm_conn *conn)
+{
+	struct rcm_ep *ep = conn->user;
+
+	rcm_qp_up(&ep->qp);
+}
+
+static void rcm_ep_qp_down(struct rcm_conn *conn)
+{
+	struct rcm_ep *ep = conn->user;
+
+	rcm_qp_down(&ep->qp, -FI_ESHUTDOWN);
+}
+
+/*
+ * The entries were made with the endpoint. A connection reports each kind
+ * once at most, so one entry each is enough; a second would be a defect of
+ * the state machine and is dropped.
+ */
+static struct rcm_eq_entry *rcm_ep_take_entry(struct rcm_eq_entry **slot)
+{
+	struct rcm_eq_entry *entry = *slot;
+
+	*slot = NULL;
+	return entry;
+}
+
+static void rcm_ep_report(struct rcm_conn *conn,
+			  const struct rcm_conn_report *report)
+{
+	struct rcm_ep *ep = conn->user;
+	bool connected = report->what == RCM_REP_CONNECTED;
+	struct rcm_eq_entry *entry = rcm_ep_take_entry(
+		connected ? &ep->connected_entry : &ep->final_entry);
+
+	if (!entry)
+		return;
+	entry->fid = &ep->fid.fid;
+	entry->event = connected ? FI_CONNECTED : FI_SHUTDOWN;
+	entry->is_error = report->what == RCM_REP_ERROR ||
+			  report->what == RCM_REP_REFUSED;
+	entry->err = report->err;
+	entry->prov_errno = report->prov_errno;
+	entry->len = RCM_MIN(report->len, (size_t)RCM_CM_DATA_MAX);
+	if (entry->len)
+		memcpy(entry->data, report->data, entry->len);
+	rcm_eq_push(ep->eq, entry);
+}
+
+const struct rcm_conn_ops rcm_ep_conn_ops = {
+	.qp_create = rcm_ep_qp_create,
+	.qp_up = rcm_ep_qp_up,
+	.qp_down = rcm_ep_qp_down,
+	.report = rcm_ep_report,
+};

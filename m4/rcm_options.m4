@@ -78,15 +78,13 @@ AC_DEFUN([RCM_INSTRUMENT], [
 	])
 ])
 
-# RCM_WARNINGS: every warning that the compiler knows of this list. Not in it:
-# -Wcast-align, which clang gives for each container_of and sockaddr; the
-# alignment check of --enable-ubsan finds the real ones.
+# RCM_WARNINGS: every warning that the compiler knows of this list
 AC_DEFUN([RCM_WARNINGS], [
 	RCM_WARN_CFLAGS=
 	rcm_save_CFLAGS=$CFLAGS
 	for rcm_flag in -Wall -Wextra -Wshadow -Wstrict-prototypes \
 		-Wmissing-prototypes -Wold-style-definition -Wformat=2 \
-		-Wpointer-arith -Wwrite-strings -Wundef -Wvla \
+		-Wcast-align -Wpointer-arith -Wwrite-strings -Wundef -Wvla \
 		-Wimplicit-fallthrough -Wdate-time
 	do
 		CFLAGS="$rcm_save_CFLAGS -Werror $rcm_flag"

@@ -47,7 +47,8 @@ static void rcm_drain_mark(struct rcm_qp *qp)
 	struct ibv_send_wr wr = { 0 }, *bad;
 
 	rcm_lock(&qp->sq.lock);
-	(void)rcm_stage_flush(qp);
+	if (rcm_stage_flush(qp))
+		rcm_stage_cancel(qp); /* or the marker would retire it */
 	wr.wr_id = RCM_WR_MARKER | ring->wr_id |
 		   atomic_load_explicit(&ring->tail, memory_order_relaxed);
 	wr.opcode = IBV_WR_SEND;

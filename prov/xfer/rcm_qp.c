@@ -161,15 +161,18 @@ static int rcm_qp_to_init(struct rcm_qp *qp, uint8_t port)
 					  IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
-/* Gives back what there is, also of a queue pair that is half made. */
+/*
+ * Gives back what there is, also of a queue pair that is half made. Unless
+ * CLEAN, its completions may still fill what it had reserved.
+ */
 static void rcm_qp_free(struct rcm_qp *qp, bool clean)
 {
 	struct rcm_cqset *tx = qp->attr.tx_cq, *rx = qp->attr.rx_cq;
 	uint32_t need = rcm_qp_tx_need(&qp->attr);
 
-	if (qp->tx_hw && qp->tx_hw == qp->rx_hw) {
+	if (clean && qp->tx_hw && qp->tx_hw == qp->rx_hw) {
 		rcm_qp_unreserve(tx, qp->tx_hw, need + qp->attr.rx_depth);
-	} else {
+	} else if (clean) {
 		rcm_qp_unreserve(tx, qp->tx_hw, need);
 		rcm_qp_unreserve(rx, qp->rx_hw, qp->attr.rx_depth);
 	}

@@ -111,7 +111,8 @@ static void rcm_stage_tell(struct rcm_qp *qp, uint32_t pos, ssize_t ret)
 		.op_context = ring->context[pos & ring->mask],
 		.flags = rcm_op_flags[kind & RCM_SLOT_OP],
 		.err = (int)-ret,
-		.prov_errno = IBV_WC_GENERAL_ERR,
+		.prov_errno = ret == -FI_ECANCELED ? IBV_WC_WR_FLUSH_ERR :
+						     IBV_WC_GENERAL_ERR,
 	};
 
 	if (!(kind & RCM_SLOT_ENTRY) && qp->attr.layered)
@@ -208,6 +209,12 @@ ssize_t rcm_stage_post(struct rcm_qp *qp, const struct ibv_send_wr *wr,
 ssize_t rcm_stage_flush(struct rcm_qp *qp)
 {
 	return rcm_stage_pending(qp) ? rcm_stage_ring(qp, false) : 0;
+}
+
+void rcm_stage_cancel(struct rcm_qp *qp)
+{
+	while (rcm_stage_pending(qp))
+		rcm_stage_fail_first(qp, rcm_stage_of(qp), -FI_ECANCELED);
 }
 
 void rcm_stage_flush_listed(struct rcm_cqset *cs)

@@ -52,6 +52,12 @@ ssize_t rcm_stage_post(struct rcm_qp *qp, const struct ibv_send_wr *wr,
  */
 ssize_t rcm_stage_flush(struct rcm_qp *qp);
 
+/*
+ * What still waits will never be posted: FI_ECANCELED entries for it. Under
+ * the send queue's lock.
+ */
+void rcm_stage_cancel(struct rcm_qp *qp);
+
 /* Rings for every send queue of CS. No lock but an event queue's held. */
 void rcm_stage_flush_listed(struct rcm_cqset *cs);
 

@@ -18,6 +18,7 @@
 UNIT_TESTS =
 UNIT_TESTS += test/unit/test_addr
 UNIT_TESTS += test/unit/test_conn_rows
+UNIT_TESTS += test/unit/test_cq
 UNIT_TESTS += test/unit/test_cqset
 UNIT_TESTS += test/unit/test_drain
 UNIT_TESTS += test/unit/test_err
@@ -25,6 +26,8 @@ UNIT_TESTS += test/unit/test_fake
 UNIT_TESTS += test/unit/test_fake_cm
 UNIT_TESTS += test/unit/test_fsm
 UNIT_TESTS += test/unit/test_init
+UNIT_TESTS += test/unit/test_mr
+UNIT_TESTS += test/unit/test_msg
 UNIT_TESTS += test/unit/test_param
 UNIT_TESTS += test/unit/test_rq
 UNIT_TESTS += test/unit/test_sq

@@ -115,8 +115,10 @@ static ssize_t rcm_cq_wait_read(struct rcm_cq *cq, void *buf, size_t count,
 		if (rcm_cq_take_signal(cq))
 			break;
 		ret = rcm_cqset_arm(&cq->set);
-		if (ret == -FI_EAGAIN)
+		if (ret == -FI_EAGAIN) {
+			want = 1; /* another reader wanted less */
 			continue;
+		}
 		if (!ret)
 			ret = rcm_wait_until(&cq->wait, deadline);
 		if (ret < 0)

@@ -21,6 +21,7 @@ UNIT_TESTS += test/unit/test_conn_rows
 UNIT_TESTS += test/unit/test_cq
 UNIT_TESTS += test/unit/test_cqset
 UNIT_TESTS += test/unit/test_drain
+UNIT_TESTS += test/unit/test_dev
 UNIT_TESTS += test/unit/test_err
 UNIT_TESTS += test/unit/test_fake
 UNIT_TESTS += test/unit/test_fake_cm
@@ -32,6 +33,7 @@ UNIT_TESTS += test/unit/test_param
 UNIT_TESTS += test/unit/test_rq
 UNIT_TESTS += test/unit/test_sq
 UNIT_TESTS += test/unit/test_stage
+UNIT_TESTS += test/unit/test_sq
 UNIT_TESTS += test/unit/test_wire
 
 MT_TESTS =

@@ -17,6 +17,7 @@
 
 UNIT_TESTS =
 UNIT_TESTS += test/unit/test_addr
+UNIT_TESTS += test/unit/test_attr
 UNIT_TESTS += test/unit/test_conn_rows
 UNIT_TESTS += test/unit/test_cq
 UNIT_TESTS += test/unit/test_cqset
@@ -26,6 +27,9 @@ UNIT_TESTS += test/unit/test_err
 UNIT_TESTS += test/unit/test_fake
 UNIT_TESTS += test/unit/test_fake_cm
 UNIT_TESTS += test/unit/test_fsm
+UNIT_TESTS += test/unit/test_getinfo
+UNIT_TESTS += test/unit/test_getinfo_alloc
+UNIT_TESTS += test/unit/test_info
 UNIT_TESTS += test/unit/test_init
 UNIT_TESTS += test/unit/test_mr
 UNIT_TESTS += test/unit/test_msg
@@ -122,6 +126,13 @@ endif
 .PHONY: device-tests
 
 TEST_EXTENSIONS = .sh
+# test/fake/fake_alloc.c: memory and file descriptors that run out
+FAKE_WRAP_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
+	-Wl,--wrap=strdup,--wrap=fi_dupinfo \
+	-Wl,--wrap=epoll_create1,--wrap=epoll_ctl,--wrap=eventfd
+
+test_unit_test_getinfo_alloc_LDFLAGS = $(AM_LDFLAGS) $(FAKE_WRAP_LDFLAGS)
+
 LOG_COMPILER = $(SHELL) $(srcdir)/scripts/run-test.sh
 SH_LOG_COMPILER = $(LOG_COMPILER)
 AM_TESTS_ENVIRONMENT = \

@@ -13,6 +13,7 @@
 #include <rdma/fi_errno.h>
 
 #include "rcm_base.h"
+#include "rcm_obj.h"
 
 static struct fi_ops rcm_nic_fi_ops; /* at the end of the file */
 
@@ -307,42 +308,12 @@ static int rcm_nic_tostr(const struct fid *fid, char *buf, size_t len)
 	return 0;
 }
 
-static int rcm_nic_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
-{
-	(void)fid;
-	(void)bfid;
-	(void)flags;
-	return -FI_ENOSYS;
-}
-
-static int rcm_nic_ops_open(struct fid *fid, const char *name, uint64_t flags,
-			    void **ops, void *context)
-{
-	(void)fid;
-	(void)name;
-	(void)flags;
-	(void)ops;
-	(void)context;
-	return -FI_ENOSYS;
-}
-
-static int rcm_nic_ops_set(struct fid *fid, const char *name, uint64_t flags,
-			   void *ops, void *context)
-{
-	(void)fid;
-	(void)name;
-	(void)flags;
-	(void)ops;
-	(void)context;
-	return -FI_ENOSYS;
-}
-
 static struct fi_ops rcm_nic_fi_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = rcm_nic_close,
-	.bind = rcm_nic_bind,
+	.bind = rcm_no_bind,
 	.control = rcm_nic_control,
-	.ops_open = rcm_nic_ops_open,
+	.ops_open = rcm_no_ops_open,
 	.tostr = rcm_nic_tostr,
-	.ops_set = rcm_nic_ops_set,
+	.ops_set = rcm_no_ops_set,
 };

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+#include <criterion/criterion.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <string.h>
+
+#include "fake.h"
+#include "rcm_attr.h"
+#include "rcm_getinfo.h"
+#include "rcm_info.h"
+#include "rcm_offer.h"
+#include "rcm_param.h"
+
+/* Hints that match, to be changed in one point. */
+static struct fi_info *good_hints(void)
+{
+	struct fi_info *h = fi_allocinfo();
+
+	cr_assert_not_null(h);
+	h->caps = FI_MSG;
+	h->ep_attr->type = FI_EP_MSG;
+	h->domain_attr->mr_mode = FI_MR_LOCAL;
+	return h;
+}
+
+static int getinfo(uint32_t version, const struct fi_info *h,
+		   struct fi_info **info)
+{
+	return rcm_getinfo(version, NULL, NULL, 0, h, info);
+}
+
+static void setup(void)
+{
+	fake_install();
+}
+
+static void teardown(void)
+{
+	rcm_dev_list_reset();
+	if (fake_remove())
+		abort();
+}
+
+TestSuite(attr, .init = setup, .fini = teardown);
+
+#define CASE(text, ...)      \
+	if (i-- == 0) {      \
+		__VA_ARGS__; \
+		return text; \
+	}
+
+/* Case I of the hints that are refused, and what its reason says. */
+static const char *refused(int i, struct fi_info *h)
+{
+	struct fi_ep_attr *ep = h->ep_attr;
+	struct fi_tx_attr *tx = h->tx_attr;
+	struct fi_rx_attr *rx = h->rx_attr;
+	struct fi_domain_attr *dom = h->domain_attr;
+
+	CASE("ep_attr->type: asked FI_EP_RDM, offered FI_EP_MSG",
+	     ep->type = FI_EP_RDM)
+	CASE("ep_attr->type: asked FI_EP_DGRAM", ep->type = FI_EP_DGRAM)
+	CASE("ep_attr->protocol: asked FI_PROTO_RXM",
+	     ep->protocol = FI_PROTO_RXM)
+	CASE("ep_attr->protocol_version: asked 2, offered 1",
+	     ep->protocol_version = 2)
+	CASE("ep_attr->max_order_raw_size", ep->max_order_raw_size = 1)
+	CASE("ep_attr->max_order_war_size", ep->max_order_war_size = 1)
+	CASE("ep_attr->max_order_waw_size", ep->max_order_waw_size = 1)
+	CASE("ep_attr->mem_tag_format", ep->mem_tag_format = 0xaaaa)
+	CASE("ep_attr->tx_ctx_cnt: asked 2, offered 1", ep->tx_ctx_cnt = 2)
+	CASE("ep_attr->rx_ctx_cnt: asked FI_SHARED_CONTEXT",
+	     ep->rx_ctx_cnt = FI_SHARED_CONTEXT)
+	CASE("ep_attr->auth_key_size", ep->auth_key_size = 8)
+	CASE("caps: asked FI_RMA (0x4), offered FI_MSG", h->caps |= FI_RMA)
+	CASE("caps: asked FI_TAGGED", h->caps |= FI_TAGGED)
+	CASE("caps: asked FI_ATOMIC", h->caps |= FI_ATOMIC)
+	CASE("caps: asked FI_MULTI_RECV", h->caps |= FI_MULTI_RECV)
+	CASE("caps: asked FI_SOURCE", h->caps |= FI_SOURCE)
+	CASE("caps: asked FI_HMEM", h->caps |= FI_HMEM)
+	CASE("caps: asked FI_READ", h->caps |= FI_READ)
+	CASE("caps: asked", h->caps |= 1ULL << 63)
+	CASE("addr_format: asked FI_SOCKADDR_IB",
+	     h->addr_format = FI_SOCKADDR_IB)
+	CASE("addr_format: asked FI_ADDR_STR", h->addr_format = FI_ADDR_STR)
+	CASE("addr_format: asked", h->addr_format = 4711)
+	CASE("tx_attr->caps: asked FI_RMA", tx->caps = FI_MSG | FI_RMA)
+	CASE("tx_attr->caps: asked FI_SEND", h->caps = FI_MSG | FI_RECV;
+	     tx->caps = FI_SEND)
+	CASE("rx_attr->caps: asked FI_RECV", h->caps = FI_MSG | FI_SEND;
+	     rx->caps = FI_RECV)
+	CASE("rx_attr->caps: asked FI_TAGGED", rx->caps = FI_TAGGED)
+	CASE("tx_attr->op_flags: asked FI_DELIVERY_COMPLETE",
+	     tx->op_flags = FI_DELIVERY_COMPLETE)
+	CASE("tx_attr->op_flags", tx->op_flags = FI_MULTICAST)
+	CASE("rx_attr->op_flags: asked FI_MULTI_RECV",
+	     rx->op_flags = FI_MULTI_RECV)
+	CASE("tx_attr->msg_order: asked FI_ORDER_RAW",
+	     tx->msg_order = FI_ORDER_SAS | FI_ORDER_RAW)
+	CASE("rx_attr->msg_order: asked FI_ORDER_WAW",
+	     rx->msg_order = FI_ORDER_WAW)
+	CASE("tx_attr->comp_order: asked 0x10000", tx->comp_order = 1 << 16)
+	CASE("rx_attr->comp_order: asked 0x10000", rx->comp_order = 1 << 16)
+	CASE("tx_attr->inject_size: asked 4097, offered 4096",
+	     tx->inject_size = 4097)
+	CASE("tx_attr->rma_iov_limit", tx->rma_iov_limit = 1)
+	CASE("tx_attr->tclass: asked 0x201", tx->tclass = FI_TC_LOW_LATENCY)
+	CASE("rx_attr->total_buffered_recv", rx->total_buffered_recv = 1)
+	CASE("tx_attr->size: asked 16385, offered 16384", tx->size = 16385)
+	CASE("rx_attr->size: asked 16385, offered 16384", rx->size = 16385)
+	CASE("tx_attr->iov_limit: asked 17, offered 16", tx->iov_limit = 17)
+	CASE("rx_attr->iov_limit: asked 17, offered 16", rx->iov_limit = 17)
+	CASE("ep_attr->max_msg_size", ep->max_msg_size = (1u << 30) + 1)
+	CASE("domain_attr->threading: asked 99", dom->threading = 99)
+	CASE("domain_attr->control_progress: asked FI_PROGRESS_AUTO, offered "
+	     "FI_PROGRESS_MANUAL",
+	     dom->control_progress = FI_PROGRESS_AUTO)
+	CASE("domain_attr->data_progress: asked 99", dom->data_progress = 99)
+	CASE("domain_attr->resource_mgmt: asked 99", dom->resource_mgmt = 99)
+	CASE("domain_attr->av_type: asked 99", dom->av_type = 99)
+	CASE("domain_attr->cq_data_size: asked 8, offered 4",
+	     dom->cq_data_size = 8)
+	CASE("domain_attr->cntr_cnt: asked 1, offered 0", dom->cntr_cnt = 1)
+	CASE("domain_attr->max_ep_tx_ctx", dom->max_ep_tx_ctx = 2)
+	CASE("domain_attr->max_ep_rx_ctx", dom->max_ep_rx_ctx = 2)
+	CASE("domain_attr->max_ep_stx_ctx", dom->max_ep_stx_ctx = 1)
+	CASE("domain_attr->max_ep_srx_ctx", dom->max_ep_srx_ctx = 1)
+	CASE("domain_attr->mr_iov_limit", dom->mr_iov_limit = 2)
+	CASE("domain_attr->max_err_data", dom->max_err_data = 56)
+	CASE("domain_attr->auth_key_size", dom->auth_key_size = 1)
+	CASE("domain_attr->caps: asked", dom->caps = FI_SHARED_AV)
+	CASE("domain_attr->tclass", dom->tclass = FI_TC_BULK_DATA)
+	CASE("domain_attr->cq_cnt", dom->cq_cnt = 65537)
+	CASE("domain_attr->ep_cnt", dom->ep_cnt = 65537)
+	CASE("domain_attr->mr_cnt", dom->mr_cnt = 65537)
+	CASE("domain_attr->tx_ctx_cnt", dom->tx_ctx_cnt = 65537)
+	CASE("domain_attr->rx_ctx_cnt", dom->rx_ctx_cnt = 65537)
+	CASE("domain_attr->mr_mode: asked 0x10 with API 1.17, missing "
+	     "FI_MR_LOCAL",
+	     dom->mr_mode = FI_MR_VIRT_ADDR)
+	CASE("fabric_attr->prov_version",
+	     h->fabric_attr->prov_version = RCM_PROV_VERSION + 1)
+	CASE("domain_attr->name: there is no device fake",
+	     dom->name = strdup("fake"))
+	CASE("fabric_attr->name: asked RoC, it is in RoCE",
+	     h->fabric_attr->name = strdup("RoC"))
+	return NULL;
+}
+
+/* The reason is what rcm says in its log (design: a refusal says why). */
+static void reason_of(const struct fi_info *h, struct rcm_why *why)
+{
+	struct rcm_dev_list *list = rcm_dev_list_get(false);
+	struct rcm_dev_addr addr = list->devs[0].addrs[0];
+	struct fi_info *offer;
+
+	memset(why, 0, sizeof(*why));
+	if (!rcm_attr_check(FI_VERSION(1, 17), h, why)) {
+		offer = rcm_info_new(FI_VERSION(1, 17), &list->devs[0], &addr);
+		rcm_attr_check_dev(h, offer, &list->devs[0], why);
+		fi_freeinfo(offer);
+	}
+	rcm_dev_list_put(list);
+}
+
+Test(attr, hints_that_cannot_be_met_are_refused_with_the_reason)
+{
+	int n = 0;
+
+	for (;; n++) {
+		struct fi_info *h = good_hints(), *info = h;
+		const char *text = refused(n, h);
+		struct rcm_why why;
+
+		if (!text) {
+			fi_freeinfo(h);
+			break;
+		}
+		reason_of(h, &why);
+		if (!h->domain_attr->name)
+			cr_expect(strstr(why.text, text), "%s: %s", text,
+				  why.text);
+		cr_expect_eq(getinfo(FI_VERSION(1, 17), h, &info), -FI_ENODATA,
+			     "%s", text);
+		cr_expect_null(info, "%s", text);
+		h->ep_attr->auth_key_size = 0; /* there is no key to free */
+		fi_freeinfo(h);
+	}
+	cr_assert_gt(n, 60);
+}
+
+/* Case I of the hints that are met; the text names it. */
+static const char *accepted(int i, struct fi_info *h)
+{
+	struct fi_ep_attr *ep = h->ep_attr;
+	struct fi_tx_attr *tx = h->tx_attr;
+	struct fi_rx_attr *rx = h->rx_attr;
+	struct fi_domain_attr *dom = h->domain_attr;
+
+	CASE("as they are", (void)h)
+	CASE("any type", ep->type = FI_EP_UNSPEC)
+	CASE("no caps", h->caps = 0)
+	CASE("all caps", h->caps = FI_MSG | FI_SEND | FI_RECV | FI_LOCAL_COMM |
+				   FI_REMOTE_COMM)
+	CASE("mode bits", h->mode = ~0ULL)
+	CASE("protocol", ep->protocol = FI_PROTO_RDMA_CM_IB_RC;
+	     ep->protocol_version = 1)
+	CASE("one context", ep->tx_ctx_cnt = ep->rx_ctx_cnt = 1)
+	CASE("prefix", ep->msg_prefix_size = 64)
+	CASE("caps of both directions in each",
+	     tx->caps = rx->caps = FI_MSG | FI_SEND | FI_RECV)
+	CASE("orders", tx->msg_order = rx->msg_order = FI_ORDER_SAS;
+	     tx->comp_order = rx->comp_order = RCM_OLD_ORDER_STRICT)
+	CASE("op flags", tx->op_flags = RCM_TX_OP_FLAGS;
+	     rx->op_flags = FI_COMPLETION)
+	CASE("class", tx->tclass = dom->tclass = FI_TC_BEST_EFFORT)
+	CASE("limits", tx->size = rx->size = 16384;
+	     tx->iov_limit = rx->iov_limit = 16; tx->inject_size = 4096;
+	     ep->max_msg_size = 1u << 30; dom->cq_data_size = 4;
+	     dom->max_ep_tx_ctx = dom->max_ep_rx_ctx = 1;
+	     dom->cq_cnt = dom->ep_cnt = dom->mr_cnt = 65536;
+	     dom->max_err_data = 55)
+	CASE("longer keys", dom->mr_key_size = 8)
+	CASE("any av", dom->av_type = FI_AV_TABLE)
+	CASE("no management", dom->resource_mgmt = FI_RM_DISABLED)
+	CASE("domain", dom->name = strdup("fake0"))
+	CASE("fabric", h->fabric_attr->name = strdup("RoCE"))
+	CASE("provider name",
+	     h->fabric_attr->prov_name = strdup("rcm;^ofi_rxm"))
+	CASE("fid levels", dom->threading = FI_THREAD_FID)
+	CASE("unified", dom->control_progress = RCM_PROGRESS_UNIFIED;
+	     dom->data_progress = RCM_PROGRESS_UNIFIED)
+	return NULL;
+}
+
+/* What is reported must be usable as hints in its turn. */
+Test(attr, hints_that_can_be_met_are)
+{
+	int n = 0;
+
+	for (;; n++) {
+		struct fi_info *h = good_hints(), *info = NULL, *again = NULL;
+		const char *text = accepted(n, h);
+
+		if (!text) {
+			fi_freeinfo(h);
+			break;
+		}
+		cr_expect_eq(getinfo(FI_VERSION(1, 17), h, &info), 0, "%s",
+			     text);
+		if (info)
+			cr_expect_eq(getinfo(FI_VERSION(1, 17), info, &again),
+				     0, "%s, again", text);
+		fi_freeinfo(again);
+		fi_freeinfo(info);
+		fi_freeinfo(h);
+	}
+	cr_assert_gt(n, 15);
+}
+
+Test(attr, sizes_are_those_that_were_asked_for)
+{
+	struct fi_info *h = good_hints(), *info;
+
+	h->tx_attr->size = 128;
+	h->rx_attr->size = 16384;
+	h->tx_attr->iov_limit = 1;
+	h->rx_attr->iov_limit = 16;
+	h->tx_attr->inject_size = 16;
+	cr_assert_eq(getinfo(FI_VERSION(1, 17), h, &info), 0);
+	cr_assert_eq(info->tx_attr->size, 128);
+	cr_assert_eq(info->rx_attr->size, 16384);
+	cr_assert_eq(info->tx_attr->iov_limit, 1);
+	cr_assert_eq(info->rx_attr->iov_limit, 16);
+	cr_assert_eq(info->tx_attr->inject_size, 16);
+	fi_freeinfo(info);
+	fi_freeinfo(h);
+}
+
+/* the in-tree provider loses them, or reports FI_INJECT with no hints */
+Test(attr, op_flags_are_the_callers_and_no_others)
+{
+	struct fi_info *h = good_hints(), *info;
+
+	h->tx_attr->op_flags = FI_COMPLETION | FI_TRANSMIT_COMPLETE;
+	h->rx_attr->op_flags = FI_COMPLETION;
+	cr_assert_eq(getinfo(FI_VERSION(1, 17), h, &info), 0);
+	cr_assert_eq(info->tx_attr->op_flags, h->tx_attr->op_flags);
+	cr_assert_eq(info->rx_attr->op_flags, h->rx_attr->op_flags);
+	fi_freeinfo(info);
+	fi_freeinfo(h);
+	cr_assert_eq(getinfo(FI_VERSION(1, 17), NULL, &info), 0);
+	cr_assert_eq(info->tx_attr->op_flags, 0);
+	cr_assert_eq(info->rx_attr->op_flags, 0);
+	fi_freeinfo(info);
+}
+
+Test(attr, models_are_echoed_where_they_make_a_difference)
+{
+	static const struct {
+		enum fi_threading asked, got;
+	} levels[] = {
+		{ FI_THREAD_UNSPEC, FI_THREAD_SAFE },
+		{ FI_THREAD_SAFE, FI_THREAD_SAFE },
+		{ FI_THREAD_FID, FI_THREAD_SAFE },
+		{ FI_THREAD_ENDPOINT, FI_THREAD_SAFE },
+		{ FI_THREAD_DOMAIN, FI_THREAD_DOMAIN },
+		{ FI_THREAD_COMPLETION, FI_THREAD_COMPLETION },
+	};
+	struct fi_info *h = good_hints(), *info;
+
+	for (size_t i = 0; i < RCM_ARRAY_SIZE(levels); i++) {
+		h->domain_attr->threading = levels[i].asked;
+		h->domain_attr->data_progress = i % 2 ? FI_PROGRESS_MANUAL :
+							FI_PROGRESS_UNSPEC;
+		cr_assert_eq(getinfo(FI_VERSION(1, 17), h, &info), 0);
+		cr_assert_eq(info->domain_attr->threading, levels[i].got);
+		cr_assert_eq(info->domain_attr->data_progress,
+			     i % 2 ? FI_PROGRESS_MANUAL : FI_PROGRESS_AUTO);
+		cr_assert_eq(info->domain_attr->control_progress,
+			     FI_PROGRESS_MANUAL);
+		fi_freeinfo(info);
+	}
+	fi_freeinfo(h);
+}
+
+Test(attr, caps_are_the_primary_ones_asked_for_and_the_free_ones)
+{
+	static const struct {
+		uint64_t asked, got, tx, rx;
+	} caps[] = {
+		{ 0, RCM_CAPS, FI_MSG | FI_SEND, FI_MSG | FI_RECV },
+		{ FI_MSG, RCM_CAPS, FI_MSG | FI_SEND, FI_MSG | FI_RECV },
+		{ FI_MSG | FI_SEND, RCM_CAPS & ~FI_RECV, FI_MSG | FI_SEND, 0 },
+		{ FI_MSG | FI_RECV, RCM_CAPS & ~FI_SEND, 0, FI_MSG | FI_RECV },
+		{ FI_LOCAL_COMM, RCM_CAPS, FI_MSG | FI_SEND, FI_MSG | FI_RECV },
+	};
+	struct fi_info *h = good_hints(), *info;
+
+	for (size_t i = 0; i < RCM_ARRAY_SIZE(caps); i++) {
+		h->caps = caps[i].asked;
+		cr_assert_eq(getinfo(FI_VERSION(1, 17), h, &info), 0, "%zu", i);
+		cr_assert_eq(info->caps, caps[i].got, "%zu", i);
+		cr_assert_eq(info->tx_attr->caps, caps[i].tx, "%zu", i);
+		cr_assert_eq(info->rx_attr->caps, caps[i].rx, "%zu", i);
+		cr_assert_eq(info->domain_attr->caps,
+			     FI_LOCAL_COMM | FI_REMOTE_COMM);
+		fi_freeinfo(info);
+	}
+	fi_freeinfo(h);
+}
+
+#define ALL	 RCM_MR_MODE
+#define NO_HINTS (-1)
+#define REFUSED	 (-1)
+
+/* LF#11091, #4639, #2804, #5607, #4158: days lost over these bits */
+Test(attr, registration_takes_the_form_of_the_api_version)
+{
+	static const struct {
+		int major, minor;
+		int asked;
+		bool local_mr;
+		int got;
+		bool got_local_mr;
+	} forms[] = {
+		{ 1, 4, NO_HINTS, false, 1, true },
+		{ 1, 4, 0, true, 1, true },
+		{ 1, 4, 1, true, 1, true },
+		{ 1, 4, 0, false, REFUSED, false },
+		{ 1, 4, 2, true, REFUSED, false },
+		{ 1, 4, FI_MR_LOCAL, true, REFUSED, false },
+		{ 1, 5, NO_HINTS, false, ALL, false },
+		{ 1, 5, ALL, false, ALL, false },
+		{ 1, 5, ALL | FI_MR_RAW | FI_MR_ENDPOINT, false, ALL, false },
+		{ 1, 5, FI_MR_LOCAL, false, FI_MR_LOCAL, false },
+		{ 1, 5, 1, true, 1, true },
+		{ 1, 5, 1, false, REFUSED, false },
+		{ 1, 5, 1 | FI_MR_LOCAL, false, ALL, false },
+		{ 1, 5, 2, true, REFUSED, false },
+		{ 1, 5, 0, true, 0, true },
+		{ 1, 5, 0, false, REFUSED, false },
+		{ 1, 17, RCM_MR_BASIC_MAP, false, REFUSED, false },
+		{ 1, 17, ALL, true, ALL, false },
+		{ 2, 0, NO_HINTS, false, ALL, false },
+		{ 2, 0, ALL, false, ALL, false },
+		{ 2, 0, FI_MR_LOCAL | FI_MR_ALLOCATED, false,
+		  FI_MR_LOCAL | FI_MR_ALLOCATED, false },
+		{ 2, 0, FI_MR_ALLOCATED, true, REFUSED, false },
+	};
+
+	for (size_t i = 0; i < RCM_ARRAY_SIZE(forms); i++) {
+		uint32_t version = FI_VERSION(forms[i].major, forms[i].minor);
+		struct fi_info *h = NULL, *info;
+		int ret;
+
+		if (forms[i].asked != NO_HINTS) {
+			h = good_hints();
+			h->domain_attr->mr_mode = forms[i].asked;
+			h->mode = forms[i].local_mr ? RCM_OLD_LOCAL_MR : 0;
+		}
+		ret = getinfo(version, h, &info);
+		cr_expect_eq(ret, forms[i].got == REFUSED ? -FI_ENODATA : 0,
+			     "%zu", i);
+		if (info) {
+			cr_expect_eq(info->domain_attr->mr_mode, forms[i].got,
+				     "%zu", i);
+			cr_expect_eq(info->mode,
+				     forms[i].got_local_mr ? RCM_OLD_LOCAL_MR :
+							     0,
+				     "%zu", i);
+		}
+		fi_freeinfo(info);
+		fi_freeinfo(h);
+	}
+}
+
+Test(attr, completion_order_follows_the_api_version)
+{
+	struct fi_info *info;
+
+	cr_assert_eq(getinfo(FI_VERSION(1, 17), NULL, &info), 0);
+	cr_assert_eq(info->tx_attr->comp_order, RCM_OLD_ORDER_STRICT);
+	cr_assert_eq(info->rx_attr->comp_order, RCM_OLD_ORDER_STRICT);
+	fi_freeinfo(info);
+	cr_assert_eq(getinfo(FI_VERSION(2, 0), NULL, &info), 0);
+	cr_assert_eq(info->tx_attr->comp_order, 0);
+	cr_assert_eq(info->rx_attr->comp_order, 0);
+	fi_freeinfo(info);
+}
+
+/* ofi_rxm's fabric look-up leaves all but one of them out */
+Test(attr, any_part_of_the_hints_may_be_missing)
+{
+	for (unsigned int mask = 0; mask < 32; mask++) {
+		struct fi_info *h = good_hints(), *info;
+		struct fi_info whole = *h;
+
+		if (mask & 1)
+			h->tx_attr = NULL;
+		if (mask & 2)
+			h->rx_attr = NULL;
+		if (mask & 4)
+			h->ep_attr = NULL;
+		if (mask & 8)
+			h->domain_attr = NULL;
+		if (mask & 16)
+			h->fabric_attr = NULL;
+		cr_assert_eq(getinfo(FI_VERSION(1, 17), h, &info), 0, "%x",
+			     mask);
+		fi_freeinfo(info);
+		*h = whole;
+		fi_freeinfo(h);
+	}
+}
+
+/* variables are in force where the hints are silent */
+Test(attr, defaults_come_from_the_variables_and_the_device)
+{
+	struct fake_dev_conf small = {
+		.name = "tiny",
+		.addrs = { "10.1.0.1" },
+		.max_qp_wr = 100,
+		.max_sge = 2,
+	};
+	struct fi_info *info;
+
+	rcm_param.tx_size = 64;
+	rcm_param.inject_size = 99;
+	rcm_param.iov_limit = 3;
+	cr_assert_eq(getinfo(FI_VERSION(1, 17), NULL, &info), 0);
+	cr_assert_eq(info->tx_attr->size, 64);
+	cr_assert_eq(info->rx_attr->size, 384);
+	cr_assert_eq(info->tx_attr->inject_size, 99);
+	cr_assert_eq(info->tx_attr->iov_limit, 3);
+	cr_assert_eq(info->rx_attr->iov_limit, 3);
+	fi_freeinfo(info);
+	fake_set_devs(&small, 1);
+	rcm_dev_list_reset();
+	cr_assert_eq(getinfo(FI_VERSION(1, 17), NULL, &info), 0);
+	cr_assert_eq(info->tx_attr->size, 64);
+	cr_assert_eq(info->rx_attr->size, 100);
+	cr_assert_eq(info->rx_attr->iov_limit, 2);
+	fi_freeinfo(info);
+}

@@ -18,6 +18,8 @@
 UNIT_TESTS =
 UNIT_TESTS += test/unit/test_addr
 UNIT_TESTS += test/unit/test_attr
+UNIT_TESTS += test/unit/test_chan
+UNIT_TESTS += test/unit/test_conn
 UNIT_TESTS += test/unit/test_conn_rows
 UNIT_TESTS += test/unit/test_cq
 UNIT_TESTS += test/unit/test_cqset
@@ -35,6 +37,7 @@ UNIT_TESTS += test/unit/test_info
 UNIT_TESTS += test/unit/test_init
 UNIT_TESTS += test/unit/test_mr
 UNIT_TESTS += test/unit/test_msg
+UNIT_TESTS += test/unit/test_listen
 UNIT_TESTS += test/unit/test_param
 UNIT_TESTS += test/unit/test_rq
 UNIT_TESTS += test/unit/test_sq

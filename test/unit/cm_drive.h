@@ -26,7 +26,12 @@ static struct acceptor {
 
 static struct rcm_chan chan;
 
-static int user_qp_create(struct rcm_conn *conn)
+static struct ibv_context sc_ctx[2] = {
+	{ .device = &sc_devices[0] },
+	{ .device = &sc_devices[1] },
+};
+
+static inline int user_qp_create(struct rcm_conn *conn)
 {
 	int ret = sc_call("qp_create");
 
@@ -36,21 +41,21 @@ static int user_qp_create(struct rcm_conn *conn)
 	return ret;
 }
 
-static void user_qp_up(struct rcm_conn *conn)
+static inline void user_qp_up(struct rcm_conn *conn)
 {
 	cr_assert_eq(conn->state, RCM_ST_CONNECTED);
 	cr_assert_eq(user.n_reports, 0);
 	user.qp_up++;
 }
 
-static void user_qp_down(struct rcm_conn *conn)
+static inline void user_qp_down(struct rcm_conn *conn)
 {
 	cr_assert_eq(conn->user, &user);
 	user.qp_down++;
 }
 
-static void user_report(struct rcm_conn *conn,
-			const struct rcm_conn_report *rep)
+static inline void user_report(struct rcm_conn *conn,
+			       const struct rcm_conn_report *rep)
 {
 	int i = user.n_reports++;
 
@@ -69,7 +74,8 @@ static const struct rcm_conn_ops user_ops = {
 	.report = user_report,
 };
 
-static void on_connreq(struct rcm_listener *l, struct rcm_conn *conn, int err)
+static inline void on_connreq(struct rcm_listener *l, struct rcm_conn *conn,
+			      int err)
 {
 	cr_assert_eq(l, &acceptor.l);
 	cr_assert_eq(conn == NULL, err != 0);
@@ -79,7 +85,7 @@ static void on_connreq(struct rcm_listener *l, struct rcm_conn *conn, int err)
 	acceptor.refused += conn == NULL;
 }
 
-static void on_failed(struct rcm_listener *l, int err, int prov_errno)
+static inline void on_failed(struct rcm_listener *l, int err, int prov_errno)
 {
 	cr_assert_eq(l, &acceptor.l);
 	acceptor.failed++;
@@ -87,7 +93,7 @@ static void on_failed(struct rcm_listener *l, int err, int prov_errno)
 	acceptor.failed_prov = prov_errno;
 }
 
-static union rcm_addr address(const char *ip, uint16_t port)
+static inline union rcm_addr address(const char *ip, uint16_t port)
 {
 	union rcm_addr addr;
 
@@ -98,7 +104,7 @@ static union rcm_addr address(const char *ip, uint16_t port)
 	return addr;
 }
 
-static void configure(struct rcm_conn *conn)
+static inline void configure(struct rcm_conn *conn)
 {
 	conn->cfg = (struct rcm_conn_cfg){
 		.dev_name = "rxe0",
@@ -123,9 +129,9 @@ static inline void drive_start(void)
 }
 
 /* an event as rcm_chan_next() gives it */
-static void event_status_data(struct rcm_conn *conn,
-			      enum rdma_cm_event_type type, int status,
-			      const void *data, size_t len)
+static inline void event_status_data(struct rcm_conn *conn,
+				     enum rdma_cm_event_type type, int status,
+				     const void *data, size_t len)
 {
 	struct rcm_chan_event ev = {
 		.type = type,
@@ -142,13 +148,13 @@ static void event_status_data(struct rcm_conn *conn,
 	rcm_conn_dispatch(&ev);
 }
 
-static void event(struct rcm_conn *conn, enum rdma_cm_event_type type)
+static inline void event(struct rcm_conn *conn, enum rdma_cm_event_type type)
 {
 	event_status_data(conn, type, 0, NULL, 0);
 }
 
 /* a request; its id is made here as the library would */
-static struct rcm_conn *request(const void *data, size_t len)
+static inline struct rcm_conn *request(const void *data, size_t len)
 {
 	struct rcm_chan_event ev = {
 		.type = RDMA_CM_EVENT_CONNECT_REQUEST,
@@ -178,7 +184,7 @@ static struct rcm_conn *request(const void *data, size_t len)
 	return acceptor.conn;
 }
 
-static struct rcm_conn *adopted_request(void)
+static inline struct rcm_conn *adopted_request(void)
 {
 	uint8_t none[RCM_WIRE_MAX] = { 0 };
 	struct rcm_conn *conn = request(none, sizeof(none));
@@ -189,7 +195,7 @@ static struct rcm_conn *adopted_request(void)
 	return conn;
 }
 
-static void end(struct rcm_conn *conn)
+static inline void end(struct rcm_conn *conn)
 {
 	sc.fail_call = 0;
 	if (conn->state != RCM_ST_CLOSED)
@@ -200,7 +206,7 @@ static void end(struct rcm_conn *conn)
 	cr_expect_eq(sc.ids, 0, "%d ids are left", sc.ids);
 }
 
-static struct rcm_conn *at_passive(enum rcm_fsm_state state)
+static inline struct rcm_conn *at_passive(enum rcm_fsm_state state)
 {
 	struct rcm_conn *conn = adopted_request();
 
@@ -211,7 +217,7 @@ static struct rcm_conn *at_passive(enum rcm_fsm_state state)
 	return conn;
 }
 
-static struct rcm_conn *at_active(enum rcm_fsm_state state)
+static inline struct rcm_conn *at_active(enum rcm_fsm_state state)
 {
 	struct rcm_conn *conn = rcm_conn_new(&user_ops, &user);
 	union rcm_addr dst = address("1", 7471);
@@ -239,7 +245,7 @@ static struct rcm_conn *at_active(enum rcm_fsm_state state)
 }
 
 /* A connection in STATE, with what led there forgotten. */
-static struct rcm_conn *at(enum rcm_fsm_state state)
+static inline struct rcm_conn *at(enum rcm_fsm_state state)
 {
 	struct rcm_conn *conn;
 
@@ -258,7 +264,7 @@ static struct rcm_conn *at(enum rcm_fsm_state state)
 }
 
 /* Any event of the machine, from where it comes in life. */
-static int fire(struct rcm_conn *conn, enum rcm_fsm_event ev)
+static inline int fire(struct rcm_conn *conn, enum rcm_fsm_event ev)
 {
 	static const enum rdma_cm_event_type types[RCM_EV_COUNT] = {
 		[RCM_EV_ADDR_OK] = RDMA_CM_EVENT_ADDR_RESOLVED,
@@ -300,7 +306,7 @@ static int fire(struct rcm_conn *conn, enum rcm_fsm_event ev)
 	}
 }
 
-static const char *place(enum rcm_fsm_state s, enum rcm_fsm_event e)
+static inline const char *place(enum rcm_fsm_state s, enum rcm_fsm_event e)
 {
 	static char buf[64];
 

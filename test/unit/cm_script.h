@@ -53,16 +53,11 @@ static struct script {
 } sc;
 
 static struct ibv_device sc_devices[2];
-static struct ibv_context sc_ctx[2] = {
-	{ .device = &sc_devices[0] },
-	{ .device = &sc_devices[1] },
-};
-
 static int sc_call(const char *name)
 {
-	size_t at = strlen(sc.log);
+	size_t used = strlen(sc.log);
 
-	snprintf(sc.log + at, sizeof(sc.log) - at, " %s", name);
+	snprintf(sc.log + used, sizeof(sc.log) - used, " %s", name);
 	return ++sc.calls == sc.fail_call ? sc.fail_err : 0;
 }
 

@@ -9,8 +9,6 @@
 	for (enum rcm_fsm_state s = 0; s < RCM_ST_COUNT; s++) \
 		for (enum rcm_fsm_event e = 0; e < RCM_EV_COUNT; e++)
 
-#define QP_UP "attr INIT attr RTR attr RTS"
-
 static bool has_qp(enum rcm_fsm_state s)
 {
 	return s != RCM_ST_IDLE && s != RCM_ST_REQ_RCVD && s != RCM_ST_DOWN &&
@@ -42,9 +40,11 @@ static const char *expected_calls(enum rcm_fsm_state s, enum rcm_fsm_action act)
 			"create_id ack_timeout tos resolve_addr",
 		[RCM_ACT_RESOLVE_ROUTE] = "resolve_route",
 		[RCM_ACT_SEND_REQ] = "connect",
-		[RCM_ACT_QP_UP] = QP_UP,
-		[RCM_ACT_QP_UP_ESTABLISH] = QP_UP " establish",
-		[RCM_ACT_QP_UP_SEND_REP] = "ack_timeout tos " QP_UP " accept",
+		[RCM_ACT_QP_UP] = "attr INIT attr RTR attr RTS",
+		[RCM_ACT_QP_UP_ESTABLISH] =
+			"attr INIT attr RTR attr RTS establish",
+		[RCM_ACT_QP_UP_SEND_REP] =
+			"ack_timeout tos attr INIT attr RTR attr RTS accept",
 		[RCM_ACT_SEND_REJ] = "reject",
 		[RCM_ACT_NOTIFY] = "notify",
 		[RCM_ACT_DISCONNECT] = "disconnect",

@@ -116,8 +116,8 @@ static struct rcm_dev_list *rcm_dev_list_new(void)
 		rcm_dev_list_free(list);
 		return NULL;
 	}
-	RCM_INFO(FABRIC, "%u RDMA devices%s%s", list->n,
-		 list->reason[0] ? ": " : "", list->reason);
+	RCM_INFO(FABRIC, "RDMA devices: %u%s%s", list->n,
+		 list->reason[0] ? ", " : "", list->reason);
 	if (list->n && *rcm_dev_memlock(memlock))
 		RCM_INFO(FABRIC, "%s", memlock + strlen("; "));
 	return list;

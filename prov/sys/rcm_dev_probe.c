@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rdma/fi_errno.h>
 
@@ -123,11 +124,22 @@ static int rcm_dev_query(struct rcm_dev *dev, struct ibv_context *ctx,
 	return rcm_dev_query_addrs(dev, ctx, ifs);
 }
 
-/* A device that cannot be opened; ERR is errno as it was right then. */
-static int rcm_dev_not_opened(struct rcm_dev *dev, int err)
+/*
+ * A device that cannot be opened; ERR is errno as it was right then. The
+ * library tries more than one path, and what it reports of a file that may
+ * not be opened is that the last one does not exist.
+ */
+static int rcm_dev_not_opened(struct rcm_dev *dev,
+			      const struct ibv_device *ibdev, int err)
 {
 	char memlock[RCM_DEV_MEMLOCK] = "";
+	char path[128];
 
+	snprintf(path, sizeof(path), "/dev/infiniband/%.64s", ibdev->dev_name);
+	if (access(path, R_OK | W_OK) && errno == EACCES) {
+		rcm_dev_leave_out(dev, "no permission to open %s", path);
+		return 0;
+	}
 	err = err ? rcm_err_from_errno(err) : FI_EOTHER;
 	if (err == FI_ENOMEM || err == FI_EAGAIN)
 		rcm_dev_memlock(memlock);
@@ -153,7 +165,7 @@ int rcm_dev_probe(struct rcm_dev *dev, struct ibv_device *ibdev,
 	errno = 0;
 	ctx = rcm_sys->open_device(ibdev);
 	if (!ctx)
-		return rcm_dev_not_opened(dev, errno);
+		return rcm_dev_not_opened(dev, ibdev, errno);
 	dev->usable = true;
 	ret = rcm_dev_query(dev, ctx, ifs);
 	rcm_sys->close_device(ctx);

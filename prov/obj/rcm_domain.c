@@ -16,6 +16,7 @@
 #include "rcm_err.h"
 #include "rcm_log.h"
 #include "rcm_mr.h"
+#include "rcm_nic.h"
 #include "rcm_sys.h"
 
 /* Gives back what DOMAIN has; also one that was opened only in part. */
@@ -240,6 +241,13 @@ static struct fi_ops_domain rcm_domain_ops = {
 	.endpoint2 = rcm_domain_ep_open2,
 };
 
+const char *rcm_domain_name(const struct fid_domain *domain)
+{
+	if (!domain || domain->ops != &rcm_domain_ops)
+		return NULL;
+	return rcm_container_of(domain, const struct rcm_domain, fid)->name;
+}
+
 /* Below FI_THREAD_SAFE the application keeps its threads apart itself. */
 static bool rcm_domain_needs_locks(enum fi_threading threading)
 {
@@ -310,6 +318,7 @@ int rcm_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 	rcm_ref_init(&d->refs);
 	d->fabric = rcm_fabric_of(fabric);
 	d->locked = rcm_domain_needs_locks(info->domain_attr->threading);
+	d->layered = rcm_nic_is_layered(info);
 	d->fid.fid.fclass = FI_CLASS_DOMAIN;
 	d->fid.fid.context = context;
 	d->fid.fid.ops = &rcm_domain_fi_ops;

@@ -37,6 +37,9 @@ int rcm_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 int rcm_domain_open2(struct fid_fabric *fabric, struct fi_info *info,
 		     struct fid_domain **domain, uint64_t flags, void *context);
 
+/* The device's name when the domain is rcm's; NULL for any other. */
+const char *rcm_domain_name(const struct fid_domain *domain);
+
 /*
  * Takes the device's asynchronous events, if any wait, and leaves them for
  * the connections that they are about. ARG is the domain. Never blocks;

@@ -6,6 +6,8 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 
+#include "rcm_nic.h"
+
 /* The address of DEV that a request came in on. */
 static struct rcm_dev_addr rcm_connreq_addr(const struct rcm_dev *dev,
 					    const union rcm_addr *src)
@@ -53,6 +55,8 @@ struct fi_info *rcm_info_connreq(const struct fi_info *pep,
 		return NULL;
 	rcm_info_narrow(info, version, pep);
 	info->handle = NULL;
+	if (rcm_nic_is_layered(pep))
+		rcm_nic_set_layered(info->nic);
 	rcm_connreq_fit(info, dev);
 	if (rcm_info_set_addrs(info, pep->addr_format, src, dst)) {
 		fi_freeinfo(info);

@@ -181,6 +181,7 @@ static bool rcm_nic_copy(struct fid_nic *to, const struct fid_nic *from)
 	const struct fi_device_attr *dev = from->device_attr;
 	const struct fi_link_attr *link = from->link_attr;
 
+	to->prov_attr = from->prov_attr;
 	*to->bus_attr = *from->bus_attr;
 	to->link_attr->mtu = link->mtu;
 	to->link_attr->speed = link->speed;
@@ -209,6 +210,19 @@ static int rcm_nic_dup(const struct fid_nic *nic, struct fid_nic **dup)
 	}
 	*dup = copy;
 	return 0;
+}
+
+/* prov_attr is the provider's own: nobody else reads or frees it. */
+static char rcm_nic_layered;
+
+void rcm_nic_set_layered(struct fid_nic *nic)
+{
+	nic->prov_attr = &rcm_nic_layered;
+}
+
+bool rcm_nic_is_layered(const struct fi_info *info)
+{
+	return info->nic && info->nic->prov_attr == &rcm_nic_layered;
 }
 
 static int rcm_nic_close(struct fid *fid)

@@ -90,9 +90,12 @@ int rcm_getinfo(uint32_t version, const char *node, const char *service,
 		struct fi_info **info)
 {
 	struct rcm_ask ask;
-	struct rcm_search search = { .version = version,
-				     .hints = hints,
-				     .ask = &ask };
+	struct rcm_search search = {
+		.version = version,
+		.hints = hints,
+		.ask = &ask,
+		.layered = flags & RCM_GETINFO_LAYERED,
+	};
 	bool news;
 	int ret;
 

@@ -10,7 +10,9 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_errno.h>
 
+#include "rcm_domain.h"
 #include "rcm_info.h"
+#include "rcm_nic.h"
 #include "rcm_route.h"
 
 /* One destination, and how it is reached. */
@@ -41,6 +43,12 @@ static const char *rcm_search_domain(const struct fi_info *hints)
 	return hints && hints->domain_attr ? hints->domain_attr->name : NULL;
 }
 
+/* A domain that is open, and may be the only one to be reported. */
+static struct fid_domain *rcm_search_opened(const struct fi_info *hints)
+{
+	return hints && hints->domain_attr ? hints->domain_attr->domain : NULL;
+}
+
 static const char *rcm_search_nic(const struct fi_info *hints)
 {
 	return hints && hints->nic && hints->nic->device_attr ?
@@ -53,9 +61,11 @@ static bool rcm_search_named(const struct fi_info *hints,
 			     const struct rcm_dev *dev)
 {
 	const char *domain = rcm_search_domain(hints);
+	const char *opened = rcm_domain_name(rcm_search_opened(hints));
 	const char *nic = rcm_search_nic(hints);
 
-	return (!domain || !strcmp(domain, dev->name)) &&
+	return (!opened || !strcmp(opened, dev->name)) &&
+	       (!domain || !strcmp(domain, dev->name)) &&
 	       (!nic || !strcmp(nic, dev->name));
 }
 
@@ -63,7 +73,8 @@ static bool rcm_search_named(const struct fi_info *hints,
 static bool rcm_search_bound(const struct rcm_search *s)
 {
 	return (s->ask->src.n && !s->ask->src_any) ||
-	       rcm_search_domain(s->hints) || rcm_search_nic(s->hints);
+	       rcm_search_domain(s->hints) || rcm_search_nic(s->hints) ||
+	       rcm_search_opened(s->hints);
 }
 
 /* A link-local destination is reached from a link-local source beside it. */
@@ -94,6 +105,10 @@ static int rcm_search_add(struct rcm_search *s, const struct rcm_target *t,
 	if (!info)
 		return -FI_ENOMEM;
 	rcm_info_narrow(info, s->version, s->hints);
+	if (s->layered)
+		rcm_nic_set_layered(info->nic);
+	if (rcm_domain_name(rcm_search_opened(s->hints)))
+		info->domain_attr->domain = rcm_search_opened(s->hints);
 	if (t->dst) {
 		dst = *t->dst;
 		if (rcm_addr_is_link_local(&dst) && !dst.in6.sin6_scope_id)
@@ -191,9 +206,18 @@ static int rcm_search_dev(struct rcm_search *s, const struct rcm_target *t,
 	return ret;
 }
 
+static void rcm_search_unnamed(struct rcm_search *s)
+{
+	const char *name = rcm_search_domain(s->hints);
+
+	if (!name)
+		name = rcm_search_nic(s->hints);
+	rcm_refuse(&s->why, "domain_attr->name: there is no device %s",
+		   name ? name : "of the open domain");
+}
+
 static int rcm_search_pass(struct rcm_search *s, const struct rcm_target *t)
 {
-	const char *domain = rcm_search_domain(s->hints);
 	unsigned int named = 0;
 	int ret = 0;
 
@@ -204,8 +228,7 @@ static int rcm_search_pass(struct rcm_search *s, const struct rcm_target *t)
 		ret = rcm_search_dev(s, t, &s->devs->devs[i]);
 	}
 	if (!named && s->devs->n)
-		rcm_refuse(&s->why, "domain_attr->name: there is no device %s",
-			   domain ? domain : rcm_search_nic(s->hints));
+		rcm_search_unnamed(s);
 	return ret;
 }
 
@@ -251,6 +274,11 @@ int rcm_search_run(struct rcm_search *s)
 	const struct rcm_target nowhere = { .dst = NULL };
 	int ret;
 
+	/* a layer may leave its own domain in the hints */
+	if (rcm_search_opened(s->hints) && !s->layered &&
+	    !rcm_domain_name(rcm_search_opened(s->hints)))
+		return rcm_refuse(&s->why, "domain_attr->domain is the domain "
+					   "of another provider");
 	if (!s->devs->n)
 		return rcm_refuse(&s->why, "%s", s->devs->reason);
 	ret = s->ask->dst.n ? rcm_search_dsts(s) : rcm_search_pass(s, &nowhere);
@@ -262,7 +290,9 @@ int rcm_search_run(struct rcm_search *s)
 	if (s->head)
 		return 0;
 	if (s->reasons[0])
-		rcm_refuse(&s->why, "%s", s->reasons);
+		return rcm_refuse(&s->why, "%s", s->reasons);
+	if (s->why.text[0])
+		return -FI_ENODATA;
 	return rcm_refuse(&s->why, "no address that was asked for is of the "
 				   "format that was asked for");
 }

@@ -15,6 +15,7 @@ struct rcm_search {
 	uint32_t version;
 	const struct fi_info *hints;
 	const struct rcm_ask *ask;
+	bool layered; /* a provider above rcm asks */
 	const struct rcm_dev_list *devs;
 
 	struct fi_info *head;

@@ -16,7 +16,10 @@
 #include "fake.h"
 #include "rcm_addr.h"
 #include "rcm_dev.h"
+#include "rcm_fabric.h"
 #include "rcm_getinfo.h"
+#include "rcm_info.h"
+#include "rcm_nic.h"
 #include "rcm_offer.h"
 #include "rcm_route.h"
 
@@ -508,6 +511,65 @@ Test(getinfo, handle_of_a_passive_endpoint_is_passed_on)
 	cr_assert_null(info->handle);
 	fi_freeinfo(info);
 	hints->handle = NULL;
+}
+
+Test(getinfo, open_domain_restricts_to_its_device)
+{
+	struct fi_fabric_attr attr = { .name = (char *)"RoCE" };
+	struct fi_ops_domain others_ops = { .size = sizeof(others_ops) };
+	struct fid_domain others = { .ops = &others_ops };
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	struct fi_info *info;
+
+	hint_domain("rxe1");
+	cr_assert_eq(rcm_getinfo(API, NULL, NULL, 0, hints, &info), 0);
+	cr_assert_eq(rcm_fabric_open(&attr, &fabric, NULL), 0);
+	cr_assert_eq(fi_domain(fabric, info, &domain, NULL), 0);
+	fi_freeinfo(info);
+
+	hint_domain(NULL);
+	hints->domain_attr->domain = domain;
+	cr_assert_str_eq(ask(NULL, NULL, 0), "rxe1 10.0.1.1:0>-");
+	cr_assert_eq(rcm_getinfo(API, NULL, NULL, 0, hints, &info), 0);
+	cr_assert_eq(info->domain_attr->domain, domain);
+	fi_freeinfo(info);
+	hint_domain("rxe0");
+	cr_assert_str_eq(ask(NULL, NULL, 0), "");
+	hint_domain("rxe1");
+	hints->domain_attr->domain = &others;
+	cr_assert_str_eq(ask(NULL, NULL, 0), "");
+	cr_assert_str_eq(ask(NULL, NULL, RCM_GETINFO_LAYERED),
+			 "rxe1 10.0.1.1:0>-");
+	hints->domain_attr->domain = NULL;
+	cr_assert_eq(fi_close(&domain->fid), 0);
+	cr_assert_eq(fi_close(&fabric->fid), 0);
+}
+
+/* ofi_rxm reads the context of every error entry, and so wants it to be one */
+Test(getinfo, layer_above_is_known_down_to_the_request)
+{
+	struct fi_info *info, *dup, *req;
+	struct rcm_dev_list *list;
+	union rcm_addr a;
+
+	cr_assert_eq(rcm_getinfo(API, NULL, NULL, 0, hints, &info), 0);
+	cr_assert_not(rcm_nic_is_layered(info));
+	fi_freeinfo(info);
+	cr_assert_eq(rcm_getinfo(API, NULL, NULL, RCM_GETINFO_LAYERED, hints,
+				 &info),
+		     0);
+	cr_assert(rcm_nic_is_layered(info));
+	dup = fi_dupinfo(info);
+	cr_assert(rcm_nic_is_layered(dup));
+	list = rcm_dev_list_get(false);
+	ip(&a, "10.0.0.1");
+	req = rcm_info_connreq(dup, &list->devs[0], &a, &a);
+	cr_assert(rcm_nic_is_layered(req));
+	rcm_dev_list_put(list);
+	fi_freeinfo(req);
+	fi_freeinfo(dup);
+	fi_freeinfo(info);
 }
 
 Test(getinfo, each_failing_call_leaves_nothing)

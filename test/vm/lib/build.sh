@@ -21,7 +21,8 @@ build_list_sources() {
 	else
 		find . \( -path './build*' -o -name .git -o -name .libs -o \
 			-name .deps -o -name '*.o' -o -name '*.l[ao]' -o \
-			-path ./Makefile -o -path './config.[hs]*' \) -prune \
+			-path ./Makefile -o -path ./config.h -o \
+			-path ./config.status \) -prune \
 			-o ! -type d -printf '%P\0'
 	fi
 }
@@ -50,7 +51,8 @@ set -e
 [ -x $1/src/configure ] || (cd $1/src && ./autogen.sh)
 mkdir -p $1/build
 cd $1/build
-if [ ! -e Makefile ] || [ "\$(cat options 2>/dev/null)" != "$options" ]; then
+if [ ! -e options ] || [ "\$(cat options)" != "$options" ]; then
+	rm -f options
 	$1/src/configure $options
 	echo "$options" >options
 fi

@@ -27,11 +27,13 @@ device_address() {
 		awk '{ sub("/.*", "", $4); print $4; exit }'
 }
 
-# Builds rcm with the machine's own tools and installs it below VM_OUT/device.
+# Builds rcm with the machine's own tools and installs it below VM_OUT/device;
+# with $1 = build_refresh, uses the build that is there.
 device_build() {
 	local dir=$VM_OUT/device
 	mkdir -p "$dir"
 	build_copy_sources "$dir"
+	[ "$1" != build_refresh ] || return 0
 	bash -c "$(build_script "$dir")" >"$dir/build.log" 2>&1 </dev/null || {
 		build_show_failure "this machine" "$dir/build.log"
 		return 1
@@ -42,7 +44,6 @@ device_build() {
 # COMMAND. Returns the command's status.
 device_run() {
 	local results=$1 plugin
-	device_build || return 1
 	plugin=$(find "$VM_OUT/device/dest" -name 'librcm-fi.so' | head -n 1)
 	mkdir -p "$results/single" "$results/shared"
 	RCM_VM_KIND=device RCM_VM_ROLE=single \
@@ -50,6 +51,7 @@ device_run() {
 		RCM_VM_SELF6=$DEVICE_ADDR6 RCM_VM_PEER6=$DEVICE_ADDR6 \
 		RCM_VM_SRC=$VM_OUT/device/src RCM_VM_BUILD=$VM_OUT/device/build \
 		RCM_VM_RESULTS=$results/single RCM_VM_SHARED=$results/shared \
+		PATH=$VM_DIR/guest/bin:$PATH \
 		FI_PROVIDER_PATH=${plugin%/*} IPATH_NO_BACKTRACE=1 \
 		timeout -k 5 "$2" bash -c "$3" 2>&1 </dev/null |
 		tee "$results/single/output"

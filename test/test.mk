@@ -30,7 +30,6 @@ UNIT_TESTS += test/unit/test_fsm
 UNIT_TESTS += test/unit/test_fsm_explore
 UNIT_TESTS += test/unit/test_fake
 UNIT_TESTS += test/unit/test_fake_cm
-UNIT_TESTS += test/unit/test_fsm
 UNIT_TESTS += test/unit/test_getinfo
 UNIT_TESTS += test/unit/test_getinfo_alloc
 UNIT_TESTS += test/unit/test_info
@@ -42,7 +41,6 @@ UNIT_TESTS += test/unit/test_param
 UNIT_TESTS += test/unit/test_rq
 UNIT_TESTS += test/unit/test_sq
 UNIT_TESTS += test/unit/test_stage
-UNIT_TESTS += test/unit/test_sq
 UNIT_TESTS += test/unit/test_wire
 
 MT_TESTS =

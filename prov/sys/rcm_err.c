@@ -147,6 +147,12 @@ int rcm_err_from_wc(enum ibv_wc_status status)
 	return row ? row->err : FI_EOTHER;
 }
 
+int rcm_err_from_recv_wc(enum ibv_wc_status status)
+{
+	return status == IBV_WC_LOC_QP_OP_ERR ? FI_ETRUNC :
+						rcm_err_from_wc(status);
+}
+
 /* What an event means when its status does not say. */
 static int rcm_err_cm_default(enum rdma_cm_event_type event)
 {

@@ -38,6 +38,13 @@ int rcm_err_from_post(int ret);
 int rcm_err_from_wc(enum ibv_wc_status status);
 
 /*
+ * The same for a receive. Soft-RoCE reports a message that is longer than
+ * the receive as IBV_WC_LOC_QP_OP_ERR; since no work request is posted that
+ * a device could refuse later, that is FI_ETRUNC, too.
+ */
+int rcm_err_from_recv_wc(enum ibv_wc_status status);
+
+/*
  * Of a failed connection: EVENT and STATUS as rdma_get_cm_event(3) gives
  * them. *PROV_ERRNO becomes what rcm_err_cm_text() can put in words: a
  * reject reason as the kernel gave it, or an errno as a negative number.

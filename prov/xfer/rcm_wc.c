@@ -44,7 +44,9 @@ void rcm_wc_failed(struct rcm_cqset *cs, const struct ibv_wc *wc)
 	kind = ring->kind[pos & ring->mask];
 	comp.op_context = ring->context[pos & ring->mask];
 	comp.flags = rcm_op_flags[kind & RCM_SLOT_OP];
-	comp.err = rcm_err_from_wc(wc->status);
+	comp.err = (kind & RCM_SLOT_OP) == RCM_OP_RECV ?
+			   rcm_err_from_recv_wc(wc->status) :
+			   rcm_err_from_wc(wc->status);
 	comp.prov_errno = (int)wc->status;
 	comp.vendor_err = wc->vendor_err;
 	rcm_ring_retire(ring, pos);

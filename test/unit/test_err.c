@@ -124,6 +124,15 @@ Test(err, post_only_a_full_queue_is_eagain)
 	}
 }
 
+/* LF#962, LF#4616: soft-RoCE's word for a short receive. */
+Test(err, refused_receive_is_truncation)
+{
+	cr_expect_eq(rcm_err_from_recv_wc(IBV_WC_LOC_QP_OP_ERR), FI_ETRUNC);
+	cr_expect_eq(rcm_err_from_recv_wc(IBV_WC_LOC_LEN_ERR), FI_ETRUNC);
+	cr_expect_eq(rcm_err_from_recv_wc(IBV_WC_WR_FLUSH_ERR), FI_ECANCELED);
+	cr_expect_eq(rcm_err_from_wc(IBV_WC_LOC_QP_OP_ERR), FI_EINVAL);
+}
+
 Test(err, completion_cell_by_cell)
 {
 	size_t i;

@@ -26,7 +26,8 @@ Test(failure, short_receive_is_truncation)
 	real_ok(fi_recv(r.b.ep, in, sizeof(in), in_desc, 0, in));
 	real_ok(fi_send(r.a.ep, out, sizeof(out), out_desc, 0, out));
 	cr_assert_not(real_completion(r.b.rxcq, &entry, &err));
-	cr_assert_eq(err.err, FI_ETRUNC, "%s", fi_strerror(err.err));
+	cr_assert_eq(err.err, FI_ETRUNC, "%s (%s)", fi_strerror(err.err),
+		     fi_cq_strerror(r.b.rxcq, err.prov_errno, NULL, NULL, 0));
 	cr_assert_eq(err.op_context, in);
 	cr_assert(err.flags & FI_RECV);
 	cr_assert_not(real_completion(r.a.txcq, &entry, &err));

@@ -46,7 +46,7 @@ struct rcm_conn_ops {
 	 */
 	void (*qp_up)(struct rcm_conn *conn);
 	/*
-	 * The queue pair is in ERR: posts get -FI_ESHUTDOWN from now on. Once,
+	 * The queue pair goes to ERR: posts get -FI_ESHUTDOWN from now on. Once,
 	 * for one that qp_create() made; the report of the end follows, if
 	 * one is due.
 	 */
@@ -156,8 +156,8 @@ int rcm_conn_accept(struct rcm_conn *conn, const void *data, size_t len);
 int rcm_conn_reject(struct rcm_conn *conn, const void *data, size_t len);
 
 /*
- * fi_shutdown(3). Connected: rdma_disconnect(3), and SHUTDOWN is reported
- * when the peer has answered or cannot. Connecting: an ERROR, FI_ECANCELED.
+ * fi_shutdown(3). Connected: rdma_disconnect(3), the queue pair goes to ERR,
+ * and SHUTDOWN is reported when the peer has answered or cannot. Connecting: an ERROR, FI_ECANCELED.
  * 0 also when it is down already; -FI_ENOTCONN before fi_connect or
  * fi_accept.
  */

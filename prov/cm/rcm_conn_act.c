@@ -248,13 +248,7 @@ static int rcm_conn_act_notify(struct rcm_conn *conn)
 	return ret ? rcm_conn_failed(conn, "rdma_notify", ret) : 0;
 }
 
-static int rcm_conn_act_disconnect(struct rcm_conn *conn)
-{
-	int ret = rcm_sys->disconnect(conn->id);
-
-	return ret ? rcm_conn_failed(conn, "rdma_disconnect", ret) : 0;
-}
-
+/* The gates shut first: what fails from now on is the flush, and no news. */
 static void rcm_conn_act_qp_down(struct rcm_conn *conn)
 {
 	struct ibv_qp_attr attr;
@@ -264,14 +258,28 @@ static void rcm_conn_act_qp_down(struct rcm_conn *conn)
 	if (!conn->qp || conn->qp_is_down)
 		return;
 	conn->qp_is_down = true;
+	if (conn->ops)
+		conn->ops->qp_down(conn);
 	memset(&attr, 0, sizeof(attr));
 	attr.qp_state = IBV_QPS_ERR;
 	ret = rcm_sys->modify_qp(conn->qp, &attr, IBV_QP_STATE);
 	if (ret)
 		RCM_INFO(EP_CTRL, "%s: queue pair not stopped: %s",
 			 rcm_conn_describe(conn, text), fi_strerror(-ret));
-	if (conn->ops)
-		conn->ops->qp_down(conn);
+}
+
+/*
+ * fi_shutdown: the peer is told, and what is posted is canceled at once
+ * (fi_cm(3)); rdma_disconnect() alone stops no queue pair of ours.
+ */
+static int rcm_conn_act_disconnect(struct rcm_conn *conn)
+{
+	int ret = rcm_sys->disconnect(conn->id);
+
+	if (ret)
+		return rcm_conn_failed(conn, "rdma_disconnect", ret);
+	rcm_conn_act_qp_down(conn);
+	return 0;
 }
 
 /* Tells the peer that nothing comes of it, as far as there is one. */

@@ -118,6 +118,8 @@ static int rcm_ep_shutdown(struct fid_ep *fid, uint64_t flags)
 	rcm_ep_lock(ep);
 	ret = rcm_conn_shutdown(ep->conn);
 	rcm_ep_unlock(ep);
+	if (!ret)
+		rcm_qp_flush(&ep->qp); /* canceled entries are told now */
 	return ret;
 }
 

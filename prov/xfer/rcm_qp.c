@@ -268,6 +268,12 @@ void rcm_qp_down(struct rcm_qp *qp, int err)
 	rcm_qp_set_gate(&qp->rq.lock, &qp->rq.gate, err);
 }
 
+void rcm_qp_flush(struct rcm_qp *qp)
+{
+	if (qp->qp)
+		rcm_drain_start(qp);
+}
+
 void rcm_qp_close(struct rcm_qp *qp)
 {
 	bool clean;

@@ -85,8 +85,15 @@ int rcm_qp_open(struct rcm_qp *qp, const struct rcm_qp_attr *attr,
 /* Opens the gate for sends: the connection stands. */
 void rcm_qp_up(struct rcm_qp *qp);
 
-/* Shuts both gates with ERR (a -FI_E); the caller has moved the QP to ERR. */
+/* Shuts both gates with ERR (a -FI_E); the caller moves the QP to ERR next. */
 void rcm_qp_down(struct rcm_qp *qp, int err);
+
+/*
+ * Waits until the device has given back all that was posted to a queue pair
+ * that is shut down, so that its entries are in the engines: bounded
+ * (RCM_DRAIN_MS), independent of the peer. No lock may be held.
+ */
+void rcm_qp_flush(struct rcm_qp *qp);
 
 /*
  * Ends the queue pair: moves it to ERR, waits for the device to flush what

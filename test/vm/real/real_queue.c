@@ -104,6 +104,22 @@ Test(failure, close_cancels_what_is_posted)
 	real_close(&r);
 }
 
+/* fi_cm(3): canceled entries are written before fi_shutdown returns. */
+Test(failure, shutdown_cancels_what_is_posted)
+{
+	struct real r;
+
+	real_open_pair(&r, NULL);
+	post_receives(&r, r.b.ep, 8);
+	real_ok(fi_shutdown(r.b.ep, 0));
+	cr_assert_eq(count_cancelled(r.b.rxcq), 8);
+	real_fails(FI_ESHUTDOWN, fi_inject(r.b.ep, "x", 1, 0));
+	real_expect(&r.a, FI_SHUTDOWN);
+	real_expect(&r.b, FI_SHUTDOWN);
+	real_expect_quiet(r.b.eq, 50);
+	real_close(&r);
+}
+
 /* LF#7837: also when the connection never came about. */
 Test(failure, close_of_a_refused_endpoint_cancels_its_receives)
 {

@@ -317,6 +317,7 @@ int rcm_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 	}
 	rcm_ref_init(&d->refs);
 	d->fabric = rcm_fabric_of(fabric);
+	d->tclass = info->domain_attr->tclass;
 	d->locked = rcm_domain_needs_locks(info->domain_attr->threading);
 	d->layered = rcm_nic_is_layered(info);
 	d->fid.fid.fclass = FI_CLASS_DOMAIN;

@@ -13,6 +13,7 @@
 #include "rcm_opt.h"
 #include "rcm_param.h"
 #include "rcm_pep.h"
+#include "rcm_tclass.h"
 
 /* The event queue whose lock guards the connection now, or NULL. */
 static struct rcm_eq *rcm_ep_conn_eq(const struct rcm_ep *ep)
@@ -223,6 +224,22 @@ static int rcm_ep_read_limits(struct rcm_ep *ep, const struct fi_info *info)
 	return ret;
 }
 
+/* fi_endpoint(3): a class that is not set is the domain's. */
+static int rcm_ep_read_tclass(struct rcm_ep *ep, const struct fi_info *info)
+{
+	uint32_t tclass = info->tx_attr->tclass;
+	int ret;
+
+	if (!tclass && info->domain_attr)
+		tclass = info->domain_attr->tclass;
+	if (!tclass)
+		tclass = ep->domain->tclass;
+	ret = rcm_tclass_tos(tclass, &ep->limits.tos);
+	if (ret)
+		RCM_WARN(EP_CTRL, "there is no traffic class 0x%x", tclass);
+	return ret;
+}
+
 static int rcm_ep_check_info(const struct rcm_domain *domain,
 			     const struct fi_info *info)
 {
@@ -248,7 +265,7 @@ static void rcm_ep_fill_cfg(const struct rcm_ep *ep, struct rcm_conn_cfg *cfg)
 	cfg->rnr_retry = (uint8_t)rcm_param.rnr_retry;
 	cfg->min_rnr_timer = (uint8_t)rcm_param.min_rnr_timer;
 	cfg->ack_timeout = (uint8_t)rcm_param.ack_timeout;
-	cfg->tos = rcm_param.tos;
+	cfg->tos = ep->limits.tos;
 	cfg->responder_resources =
 		(uint8_t)RCM_MIN(ep->domain->attr.max_qp_rd_atom, 255);
 	cfg->initiator_depth =
@@ -318,6 +335,8 @@ static int rcm_ep_init(struct rcm_ep *ep, const struct fi_info *info)
 {
 	int ret = rcm_ep_read_limits(ep, info);
 
+	if (!ret)
+		ret = rcm_ep_read_tclass(ep, info);
 	if (ret)
 		return ret;
 	rcm_list_init(&ep->work.node);

@@ -6,6 +6,7 @@
 #include "rcm_attr.h"
 #include "rcm_offer.h"
 #include "rcm_param.h"
+#include "rcm_tclass.h"
 
 /*
  * fi_endpoint(3): the capabilities of a context are a subset of those of the
@@ -22,16 +23,16 @@ static int rcm_attr_check_side(const char *attr, uint64_t asked, uint64_t side,
 	return rcm_refuse_bits(why, attr, asked & side, caps, FI_TYPE_CAPS);
 }
 
-/* The default class is the only one that the network is told nothing of. */
 int rcm_attr_check_tclass(const char *attr, uint32_t asked, struct rcm_why *why)
 {
-	if (asked == FI_TC_UNSPEC || asked == FI_TC_BEST_EFFORT)
+	int tos;
+
+	if (!rcm_tclass_tos(asked, &tos))
 		return 0;
-	return rcm_refuse(
-		why,
-		"%s: asked 0x%x, offered FI_TC_BEST_EFFORT (FI_RCM_TOS "
-		"sets the type of service)",
-		attr, asked);
+	return rcm_refuse(why,
+			  "%s: asked 0x%x, which is neither a label nor a code "
+			  "point of 6 bits",
+			  attr, asked);
 }
 
 static int rcm_attr_check_order(const char *msg_attr, uint64_t msg_order,

@@ -107,7 +107,7 @@ static const char *refused(int i, struct fi_info *h)
 	CASE("tx_attr->inject_size: asked 4097, offered 4096",
 	     tx->inject_size = 4097)
 	CASE("tx_attr->rma_iov_limit", tx->rma_iov_limit = 1)
-	CASE("tx_attr->tclass: asked 0x201", tx->tclass = FI_TC_LOW_LATENCY)
+	CASE("tx_attr->tclass: asked 0x140", tx->tclass = fi_tc_dscp_set(64))
 	CASE("rx_attr->total_buffered_recv", rx->total_buffered_recv = 1)
 	CASE("tx_attr->size: asked 16385, offered 16384", tx->size = 16385)
 	CASE("rx_attr->size: asked 16385, offered 16384", rx->size = 16385)
@@ -132,7 +132,7 @@ static const char *refused(int i, struct fi_info *h)
 	CASE("domain_attr->max_err_data", dom->max_err_data = 56)
 	CASE("domain_attr->auth_key_size", dom->auth_key_size = 1)
 	CASE("domain_attr->caps: asked", dom->caps = FI_SHARED_AV)
-	CASE("domain_attr->tclass", dom->tclass = FI_TC_BULK_DATA)
+	CASE("domain_attr->tclass: asked 0x206", dom->tclass = FI_TC_LABEL + 6)
 	CASE("domain_attr->cq_cnt", dom->cq_cnt = 65537)
 	CASE("domain_attr->ep_cnt", dom->ep_cnt = 65537)
 	CASE("domain_attr->mr_cnt", dom->mr_cnt = 65537)
@@ -216,7 +216,8 @@ static const char *accepted(int i, struct fi_info *h)
 	     tx->comp_order = rx->comp_order = RCM_OLD_ORDER_STRICT)
 	CASE("op flags", tx->op_flags = RCM_TX_OP_FLAGS;
 	     rx->op_flags = FI_COMPLETION)
-	CASE("class", tx->tclass = dom->tclass = FI_TC_BEST_EFFORT)
+	CASE("class", tx->tclass = FI_TC_LOW_LATENCY;
+	     dom->tclass = fi_tc_dscp_set(63))
 	CASE("limits", tx->size = rx->size = 16384;
 	     tx->iov_limit = rx->iov_limit = 16; tx->inject_size = 4096;
 	     ep->max_msg_size = 1u << 30; dom->cq_data_size = 4;

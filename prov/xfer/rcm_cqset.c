@@ -192,31 +192,42 @@ static inline struct rcm_hwcq *rcm_cqset_next_hw(struct rcm_cqset *cs)
 }
 
 /*
- * Polls HW into the user's buffer. From the first failure on, all goes to
- * the software queue, to keep the order; it was empty, so a batch fits.
+ * Puts what N completions owe into the user's buffer. From the first failure
+ * on, all goes to the software queue, to keep the order; it was empty, so a
+ * batch fits. Returns the entries put.
  */
-static inline size_t rcm_cqset_poll_user(struct rcm_cqset *cs,
-					 struct rcm_hwcq *hw, char *buf,
-					 size_t count)
+static inline size_t rcm_cqset_convert(struct rcm_cqset *cs,
+				       const struct ibv_wc *wc, int n,
+				       char *buf)
 {
-	struct ibv_wc wc[RCM_BATCH];
 	struct rcm_done done;
 	size_t put = 0;
-	int i, n, want;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		if (rcm_unlikely(wc[i].status != IBV_WC_SUCCESS ||
+				 rcm_soft_count(&cs->soft))) {
+			rcm_cqset_keep(cs, &wc[i]);
+		} else if (rcm_wc_done(cs, &wc[i], &done)) {
+			rcm_cqset_put(cs, buf, &done);
+			buf += cs->entry_size;
+			put++;
+		}
+	}
+	return put;
+}
+
+static size_t rcm_cqset_poll_user(struct rcm_cqset *cs, struct rcm_hwcq *hw,
+				  char *buf, size_t count)
+{
+	struct ibv_wc wc[RCM_BATCH];
+	size_t put = 0;
+	int n, want;
 
 	do {
 		want = (int)RCM_MIN(count - put, (size_t)RCM_BATCH);
 		n = rcm_cqset_poll(cs, hw, want, wc);
-		for (i = 0; i < n; i++) {
-			if (rcm_unlikely(wc[i].status != IBV_WC_SUCCESS ||
-					 rcm_soft_count(&cs->soft))) {
-				rcm_cqset_keep(cs, &wc[i]);
-			} else if (rcm_wc_done(cs, &wc[i], &done)) {
-				rcm_cqset_put(cs, buf, &done);
-				buf += cs->entry_size;
-				put++;
-			}
-		}
+		put += rcm_cqset_convert(cs, wc, n, buf + put * cs->entry_size);
 	} while (n == want && put < count && !rcm_soft_count(&cs->soft));
 	return put;
 }
@@ -254,15 +265,15 @@ static void rcm_cqset_progress(struct rcm_cqset *cs)
 			;
 }
 
-static ssize_t rcm_cqset_read_locked(struct rcm_cqset *cs, char *buf,
-				     size_t count)
+/* Any read at all: what waits in software first, then each hardware queue. */
+static ssize_t rcm_cqset_read_all(struct rcm_cqset *cs, char *buf, size_t count)
 {
 	size_t put = 0;
 	uint32_t i;
 
-	if (rcm_unlikely(!count))
+	if (!count)
 		rcm_cqset_progress(cs);
-	if (rcm_unlikely(rcm_soft_count(&cs->soft)))
+	if (rcm_soft_count(&cs->soft))
 		put = rcm_cqset_read_soft(cs, buf, count);
 	for (i = 0; i < cs->n_hw; i++) {
 		if (put == count || rcm_soft_count(&cs->soft))
@@ -276,6 +287,26 @@ static ssize_t rcm_cqset_read_locked(struct rcm_cqset *cs, char *buf,
 	if (!rcm_soft_count(&cs->soft))
 		return cs->broken ? -FI_EIO : -FI_EAGAIN;
 	return rcm_soft_first(&cs->soft)->err ? -FI_EAVAIL : 0;
+}
+
+/* The usual read: one hardware queue, nothing in software, one batch. */
+static inline ssize_t rcm_cqset_read_locked(struct rcm_cqset *cs, char *buf,
+					    size_t count)
+{
+	struct ibv_wc wc[RCM_BATCH];
+	size_t put;
+	int n;
+
+	if (rcm_unlikely(!cs->only_cq || rcm_soft_count(&cs->soft) ||
+			 count - 1 >= RCM_BATCH))
+		return rcm_cqset_read_all(cs, buf, count);
+	n = ibv_poll_cq(cs->only_cq, (int)count, wc);
+	if (!n)
+		return -FI_EAGAIN;
+	put = rcm_cqset_convert(cs, wc, n, buf);
+	/* none to tell, or a failure of the polling itself, or an error */
+	return rcm_likely(put) ? (ssize_t)put :
+				 rcm_cqset_read_all(cs, buf, count);
 }
 
 ssize_t rcm_cqset_read(struct rcm_cqset *cs, void *buf, size_t count)

@@ -53,6 +53,7 @@ struct rcm_cqset {
 	struct rcm_ring **rings;
 	uint32_t n_rings;
 
+	struct ibv_cq *only_cq; /* the hardware queue while there is but one */
 	struct rcm_hwcq **hw;
 	uint32_t n_hw;
 	uint32_t next_hw; /* where the next poll starts: fair */

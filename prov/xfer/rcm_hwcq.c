@@ -74,6 +74,7 @@ static struct rcm_hwcq *rcm_hwcq_add(struct rcm_cqset *cs, uint32_t need,
 	if (cs->channel)
 		(void)rcm_hwcq_arm(hw);
 	cs->hw[cs->n_hw++] = hw;
+	cs->only_cq = cs->n_hw == 1 ? hw->cq : NULL;
 	return hw;
 }
 

@@ -46,6 +46,7 @@ UNIT_TESTS += test/unit/test_tclass
 UNIT_TESTS += test/unit/test_wire
 
 MT_TESTS =
+MT_TESTS += test/mt/xfer
 
 FUZZ_TESTS =
 FUZZ_TESTS += test/fuzz/fuzz_wire

@@ -413,6 +413,17 @@ void script_sent(struct script_qp *qp, int n)
 	pthread_mutex_unlock(&script.lock);
 }
 
+int script_sent_all(struct script_qp *qp)
+{
+	int n;
+
+	pthread_mutex_lock(&script.lock);
+	for (n = 0; qp->sends.done < qp->sends.n; n++)
+		script_end_send(qp, IBV_WC_SUCCESS);
+	pthread_mutex_unlock(&script.lock);
+	return n;
+}
+
 void script_send_failed(struct script_qp *qp, enum ibv_wc_status status)
 {
 	pthread_mutex_lock(&script.lock);

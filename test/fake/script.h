@@ -87,6 +87,8 @@ int script_close(void);
 
 /* The first N outstanding sends end well. */
 void script_sent(struct script_qp *qp, int n);
+/* All outstanding sends end well. Their number. */
+int script_sent_all(struct script_qp *qp);
 /* The first outstanding send ends with STATUS. */
 void script_send_failed(struct script_qp *qp, enum ibv_wc_status status);
 /* The first outstanding receive takes LEN bytes; IMM below 0: none. */

@@ -155,3 +155,26 @@ Test(drain, closed_one_gives_its_room_back)
 	}
 	cr_assert_eq(script.n_cqs, 1);
 }
+
+/* LF#10150: each direction in its own queue, also at the end */
+Test(drain, each_direction_ends_in_its_own_queue)
+{
+	struct rcm_qp_attr attr = attr_of(4, 64);
+	struct fi_cq_data_entry entry;
+	struct rcm_cqset rx;
+	struct rcm_comp comp;
+
+	open_cq_at(&rx, 0, false);
+	attr.rx_cq = &rx;
+	open_qp_with(&attr);
+	cr_assert_eq(post(8, RCM_TX_COMPLETE, 1), 0);
+	cr_assert_eq(post_recv(8, 2, true), 0);
+	rcm_qp_close(&qp);
+	cr_assert_eq(next_error().op_context, (void *)1);
+	cr_assert_eq(next_context(), 0);
+	cr_assert_eq(rcm_cqset_read(&rx, &entry, 1), -FI_EAVAIL);
+	cr_assert_eq(rcm_cqset_read_err(&rx, &comp), 0);
+	cr_assert_eq(comp.op_context, (void *)2);
+	cr_assert_eq(rcm_cqset_read(&rx, &entry, 1), -FI_EAGAIN);
+	rcm_cqset_close(&rx);
+}

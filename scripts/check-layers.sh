@@ -39,6 +39,9 @@ BEGIN {
 	nc = 0
 	call("ibv_(post_send|post_recv|post_srq_recv|poll_cq|req_notify_cq)",
 	     " xfer ")
+	# a name for a number: no more than a table
+	call("(ibv_(event_type|wc_status|node_type|port_state)|rdma_event)_str",
+	     " sys cm xfer obj ")
 	call("ibv_[a-z0-9_]+", " sys ")
 	call("rdma_[a-z0-9_]+", " sys ")
 

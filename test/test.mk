@@ -133,11 +133,11 @@ endif
 
 TEST_EXTENSIONS = .sh
 # test/fake/fake_alloc.c: memory and file descriptors that run out
-FAKE_WRAP_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
+FAKE_WRAP_FLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup,--wrap=fi_dupinfo \
 	-Wl,--wrap=epoll_create1,--wrap=epoll_ctl,--wrap=eventfd
 
-test_unit_test_getinfo_alloc_LDFLAGS = $(AM_LDFLAGS) $(FAKE_WRAP_LDFLAGS)
+test_unit_test_getinfo_alloc_LDFLAGS = $(AM_LDFLAGS) $(FAKE_WRAP_FLAGS)
 
 LOG_COMPILER = $(SHELL) $(srcdir)/scripts/run-test.sh
 SH_LOG_COMPILER = $(LOG_COMPILER)

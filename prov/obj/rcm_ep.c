@@ -249,7 +249,7 @@ static int rcm_ep_check_info(const struct rcm_domain *domain,
 	if (info->ep_attr->tx_ctx_cnt > 1 || info->ep_attr->rx_ctx_cnt > 1)
 		return -FI_EINVAL; /* also FI_SHARED_CONTEXT: not offered */
 	if (info->domain_attr && info->domain_attr->name &&
-	    strcmp(info->domain_attr->name, domain->name)) {
+	    strcmp(info->domain_attr->name, domain->name) != 0) {
 		RCM_WARN(EP_CTRL, "the info is for device %s, the domain is %s",
 			 info->domain_attr->name, domain->name);
 		return -FI_EINVAL;

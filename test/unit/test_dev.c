@@ -153,7 +153,7 @@ static void w_free_ifaddrs(struct ifaddrs *list)
 static int w_read_sysfs(const char *path, char *buf, size_t len)
 {
 	if (!w.uevent ||
-	    strcmp(path, "/sys/class/infiniband/dev0/device/uevent"))
+	    strcmp(path, "/sys/class/infiniband/dev0/device/uevent") != 0)
 		return -FI_ENOENT;
 	snprintf(buf, len, "%s", w.uevent);
 	return 0;

@@ -6,6 +6,7 @@
 #include <rdma/fi_errno.h>
 
 #include "fake.h"
+#include "rcm_dev.h"
 #include "rcm_domain.h"
 #include "rcm_ep.h"
 #include "rcm_fabric.h"

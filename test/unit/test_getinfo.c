@@ -260,6 +260,7 @@ Test(getinfo, hints_of_other_providers_touch_no_device)
 
 Test(getinfo, private_flags_of_the_core_are_passed_over)
 {
+	hints->caps = FI_MSG;
 	cr_assert_str_neq(ask(NULL, NULL, 0xfULL << 58), "");
 }
 
@@ -539,6 +540,7 @@ Test(getinfo, open_domain_restricts_to_its_device)
 	hint_domain("rxe1");
 	hints->domain_attr->domain = &others;
 	cr_assert_str_eq(ask(NULL, NULL, 0), "");
+	hints->caps = FI_MSG;
 	cr_assert_str_eq(ask(NULL, NULL, RCM_GETINFO_LAYERED),
 			 "rxe1 10.0.1.1:0>-");
 	hints->domain_attr->domain = NULL;
@@ -556,6 +558,7 @@ Test(getinfo, layer_above_is_known_down_to_the_request)
 	cr_assert_eq(rcm_getinfo(API, NULL, NULL, 0, hints, &info), 0);
 	cr_assert_not(rcm_nic_is_layered(info));
 	fi_freeinfo(info);
+	hints->caps = FI_MSG;
 	cr_assert_eq(rcm_getinfo(API, NULL, NULL, RCM_GETINFO_LAYERED, hints,
 				 &info),
 		     0);
@@ -570,6 +573,14 @@ Test(getinfo, layer_above_is_known_down_to_the_request)
 	fi_freeinfo(req);
 	fi_freeinfo(dup);
 	fi_freeinfo(info);
+}
+
+/* ofi_rxm would list an endpoint that it cannot open without FI_RMA */
+Test(getinfo, layer_above_that_asks_for_nothing_gets_nothing)
+{
+	hints->caps = 0;
+	cr_assert_str_neq(ask(NULL, NULL, 0), "");
+	cr_assert_str_eq(ask(NULL, NULL, RCM_GETINFO_LAYERED), "");
 }
 
 Test(getinfo, each_failing_call_leaves_nothing)

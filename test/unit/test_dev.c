@@ -66,7 +66,7 @@ static struct ibv_device **w_get_device_list(int *n)
 		errno = w.list_errno;
 		return NULL;
 	}
-	list = calloc(MAX_DEVS + 1, sizeof(*list));
+	list = calloc(MAX_DEVS + 1, sizeof(struct ibv_device *));
 	for (*n = 0; *n < w.n_devs; (*n)++)
 		list[*n] = &w.devs[*n];
 	w.listed++;

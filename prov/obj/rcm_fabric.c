@@ -3,13 +3,17 @@
 
 #include "rcm_fabric.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <rdma/fi_eq.h>
 
 #include "rcm_cq.h"
+#include "rcm_dev.h"
 #include "rcm_domain.h"
 #include "rcm_eq.h"
+#include "rcm_info.h"
 #include "rcm_log.h"
 #include "rcm_pep.h"
 
@@ -87,13 +91,49 @@ static struct fi_ops_fabric rcm_fabric_ops = {
 	.domain2 = rcm_domain_open2,
 };
 
+static bool rcm_fabric_has_dev(const char *name, const struct rcm_dev *dev)
+{
+	const struct rcm_dev_port *port;
+	char buf[RCM_FABRIC_NAME];
+	unsigned int i;
+
+	for (i = 0; dev->usable && i < dev->n_addrs; i++) {
+		port = rcm_dev_port(dev, dev->addrs[i].port_num);
+		if (port && !strcmp(name, rcm_info_fabric_name(dev, port, buf)))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a device of this machine is on the fabric of this name. */
+static int rcm_fabric_check_name(const char *name)
+{
+	struct rcm_dev_list *list = rcm_dev_list_get(false);
+	unsigned int i;
+	int ret = -FI_ENODATA;
+
+	if (!list)
+		return -FI_ENOMEM;
+	for (i = 0; ret && i < list->n; i++)
+		if (rcm_fabric_has_dev(name, &list->devs[i]))
+			ret = 0;
+	rcm_dev_list_put(list);
+	if (ret)
+		RCM_INFO(FABRIC, "no device is on a fabric named %s", name);
+	return ret;
+}
+
 int rcm_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
 		    void *context)
 {
 	struct rcm_fabric *f;
+	int ret;
 
 	if (!attr || !fabric)
 		return -FI_EINVAL;
+	ret = attr->name ? rcm_fabric_check_name(attr->name) : 0;
+	if (ret)
+		return ret;
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return -FI_ENOMEM;

@@ -63,6 +63,17 @@ static int rcm_mr_form_bits(int asked, int needed, struct rcm_mr_form *form,
 	return 0;
 }
 
+/* The mode bit of old stands for FI_MR_LOCAL, beside newer bits as well. */
+static int rcm_mr_form_old_local(int asked, int needed,
+				 struct rcm_mr_form *form, int *missing)
+{
+	int ret = rcm_mr_form_bits(asked, needed & ~FI_MR_LOCAL, form, missing);
+
+	if (!ret)
+		form->local_mr = needed & FI_MR_LOCAL;
+	return ret;
+}
+
 int rcm_info_mr_form(uint32_t version, const struct fi_info *hints,
 		     struct rcm_mr_form *form, int *missing)
 {
@@ -84,10 +95,7 @@ int rcm_info_mr_form(uint32_t version, const struct fi_info *hints,
 		*missing = needed;
 		return -FI_ENODATA;
 	}
-	if (!asked && local_mr && needed == FI_MR_LOCAL) {
-		form->mr_mode = 0;
-		form->local_mr = true;
-		return 0;
-	}
+	if (local_mr && !(asked & FI_MR_LOCAL))
+		return rcm_mr_form_old_local(asked, needed, form, missing);
 	return rcm_mr_form_bits(asked, needed, form, missing);
 }

@@ -390,7 +390,9 @@ Test(attr, registration_takes_the_form_of_the_api_version)
 		{ 2, 0, ALL, false, ALL, false },
 		{ 2, 0, FI_MR_LOCAL | FI_MR_ALLOCATED, false,
 		  FI_MR_LOCAL | FI_MR_ALLOCATED, false },
-		{ 2, 0, FI_MR_ALLOCATED, true, REFUSED, false },
+		{ 1, 17, ~(3 | FI_MR_LOCAL), true, RCM_MR_BASIC_MAP, true },
+		{ 2, 0, FI_MR_ALLOCATED, true, FI_MR_ALLOCATED, true },
+		{ 2, 0, FI_MR_ALLOCATED, false, REFUSED, false },
 	};
 
 	for (size_t i = 0; i < RCM_ARRAY_SIZE(forms); i++) {

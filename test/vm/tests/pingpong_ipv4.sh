@@ -1,0 +1,8 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) 2026 rcm contributors
+#
+# timeout: 120
+. "$RCM_VM_SRC/test/vm/lib/test.sh"
+
+test_pingpong rcm rcm "$RCM_VM_SELF"

@@ -39,7 +39,8 @@ static void rcm_drain_reserve(struct rcm_cqset *cs, struct rcm_ring *ring)
 /*
  * Successes without a signal are silent: a last request of our own, which is
  * flushed after all others, shows when the send queue is through. It has a
- * place in the queue that no user's request gets.
+ * place in the queue that no user's request gets; one place, so one marker,
+ * also when a shutdown has waited before the close does.
  */
 static void rcm_drain_mark(struct rcm_qp *qp)
 {
@@ -53,8 +54,11 @@ static void rcm_drain_mark(struct rcm_qp *qp)
 		   atomic_load_explicit(&ring->tail, memory_order_relaxed);
 	wr.opcode = IBV_WR_SEND;
 	wr.send_flags = IBV_SEND_SIGNALED;
-	if (rcm_ring_used(ring) && ibv_post_send(qp->qp, &wr, &bad))
-		RCM_INFO(EP_DATA, "no marker to a send queue");
+	if (rcm_ring_used(ring) && !qp->sq.marked) {
+		qp->sq.marked = !ibv_post_send(qp->qp, &wr, &bad);
+		if (!qp->sq.marked)
+			RCM_INFO(EP_DATA, "no marker to a send queue");
+	}
 	rcm_unlock(&qp->sq.lock);
 }
 

@@ -31,9 +31,10 @@ struct rcm_sq {
 	int gate; /* 0: open; else the -FI_E that posts get. Under lock. */
 	uint32_t since_signal;
 	uint32_t signal_every;
-	uint32_t max_inline;		   /* bytes, granted by the device */
-	uint32_t max_inject;		   /* bytes, promised to the user */
-	bool key_missed;		   /* said once already */
+	uint32_t max_inline; /* bytes, granted by the device */
+	uint32_t max_inject; /* bytes, promised to the user */
+	bool marked;	     /* its last request, the marker, is posted */
+	bool key_missed;     /* said once already */
 	_Atomic(struct rcm_stage *) stage; /* FI_MORE; made at first use */
 	struct rcm_bounce *bounce;	   /* NULL while max_inline suffices */
 	struct rcm_ring ring;

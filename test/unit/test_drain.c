@@ -178,3 +178,18 @@ Test(drain, each_direction_ends_in_its_own_queue)
 	cr_assert_eq(rcm_cqset_read(&rx, &entry, 1), -FI_EAGAIN);
 	rcm_cqset_close(&rx);
 }
+
+Test(drain, close_after_a_flush_posts_no_second_marker)
+{
+	script.flushes = false;
+	open_qp(4, 64);
+	cr_assert_eq(post(8, RCM_TX_COMPLETE, 1), 0);
+	rcm_qp_down(&qp, -FI_ESHUTDOWN);
+	rcm_qp_flush(&qp);
+	cr_assert_eq(dev->sends.n, 2);
+	script.doorbells = 0;
+	rcm_qp_close(&qp);
+	cr_assert_eq(script.doorbells, 0);
+	cr_assert_eq(next_error().err, FI_ECANCELED);
+	cr_assert_eq(next_context(), 0);
+}

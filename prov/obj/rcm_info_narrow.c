@@ -72,6 +72,19 @@ static void rcm_narrow_domain(struct fi_domain_attr *domain,
 	domain->tclass = hints->tclass;
 }
 
+/*
+ * An application that wants to run in prefix mode may: the prefix that it
+ * has to leave before its messages is of no bytes (msg_prefix_size).
+ */
+static void rcm_narrow_prefix(struct fi_info *info, const struct fi_info *hints)
+{
+	if (!hints || !(hints->mode & FI_MSG_PREFIX))
+		return;
+	info->mode |= FI_MSG_PREFIX;
+	info->tx_attr->mode |= FI_MSG_PREFIX;
+	info->rx_attr->mode |= FI_MSG_PREFIX;
+}
+
 void rcm_info_narrow(struct fi_info *info, uint32_t version,
 		     const struct fi_info *hints)
 {
@@ -87,6 +100,7 @@ void rcm_info_narrow(struct fi_info *info, uint32_t version,
 		info->domain_attr->mr_mode = form.mr_mode;
 		info->mode = form.local_mr ? RCM_OLD_LOCAL_MR : 0;
 	}
+	rcm_narrow_prefix(info, hints);
 	if (hints && hints->handle && hints->handle->fclass == FI_CLASS_PEP)
 		info->handle = hints->handle;
 }

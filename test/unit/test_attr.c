@@ -421,6 +421,25 @@ Test(attr, registration_takes_the_form_of_the_api_version)
 	}
 }
 
+/* fi_getinfo(3), FI_MSG_PREFIX: only who offers it gets it, at no bytes. */
+Test(attr, prefix_mode_is_kept_and_costs_nothing)
+{
+	const uint32_t version = FI_VERSION(1, 17);
+	struct fi_info *h = good_hints(), *info;
+
+	cr_assert_eq(getinfo(version, h, &info), 0);
+	cr_expect_eq(info->tx_attr->mode | info->rx_attr->mode, 0);
+	fi_freeinfo(info);
+	h->mode |= FI_MSG_PREFIX;
+	cr_assert_eq(getinfo(version, h, &info), 0);
+	cr_expect(info->mode & FI_MSG_PREFIX);
+	cr_expect(info->tx_attr->mode & FI_MSG_PREFIX);
+	cr_expect(info->rx_attr->mode & FI_MSG_PREFIX);
+	cr_expect_eq(info->ep_attr->msg_prefix_size, 0);
+	fi_freeinfo(info);
+	fi_freeinfo(h);
+}
+
 Test(attr, completion_order_follows_the_api_version)
 {
 	struct fi_info *info;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "rcm_cq.h"
+#include "rcm_dev.h"
 #include "rcm_domain.h"
 #include "rcm_enosys.h"
 #include "rcm_log.h"
@@ -194,7 +195,6 @@ static int rcm_ep_check_size(const char *what, size_t asked, size_t most)
 	return -FI_EINVAL;
 }
 
-/* One slot of the device's send queue is kept for draining it. */
 static int rcm_ep_read_limits(struct rcm_ep *ep, const struct fi_info *info)
 {
 	const struct ibv_device_attr *attr = &ep->domain->attr;
@@ -211,7 +211,7 @@ static int rcm_ep_read_limits(struct rcm_ep *ep, const struct fi_info *info)
 	if (!lim->rx_size)
 		lim->rx_size = (size_t)rcm_param.rx_size;
 	ret = rcm_ep_check_size("tx_attr size", lim->tx_size,
-				(size_t)attr->max_qp_wr - 1);
+				(size_t)rcm_dev_max_sends(attr));
 	if (!ret)
 		ret = rcm_ep_check_size("rx_attr size", lim->rx_size,
 					(size_t)attr->max_qp_wr);

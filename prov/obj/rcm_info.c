@@ -60,7 +60,8 @@ static void rcm_info_fill_tx(struct fi_tx_attr *tx, uint32_t version,
 	tx->msg_order = RCM_MSG_ORDER;
 	tx->comp_order = rcm_info_comp_order(version);
 	tx->inject_size = (size_t)rcm_param.inject_size;
-	tx->size = rcm_info_default(rcm_param.tx_size, dev->attr.max_qp_wr);
+	tx->size = rcm_info_default(rcm_param.tx_size,
+				    rcm_dev_max_sends(&dev->attr));
 	tx->iov_limit = rcm_info_default(rcm_param.iov_limit,
 					 dev->attr.max_sge);
 }

@@ -30,7 +30,7 @@ static void rcm_connreq_cut(size_t *value, int limit)
 /* What was chosen for the listener's device may be more than this one has. */
 static void rcm_connreq_fit(struct fi_info *info, const struct rcm_dev *dev)
 {
-	rcm_connreq_cut(&info->tx_attr->size, dev->attr.max_qp_wr);
+	rcm_connreq_cut(&info->tx_attr->size, rcm_dev_max_sends(&dev->attr));
 	rcm_connreq_cut(&info->rx_attr->size, dev->attr.max_qp_wr);
 	rcm_connreq_cut(&info->tx_attr->iov_limit, dev->attr.max_sge);
 	rcm_connreq_cut(&info->rx_attr->iov_limit, dev->attr.max_sge);

@@ -53,6 +53,15 @@ struct rcm_dev {
 	struct rcm_dev_addr *addrs; /* those that reach far come first */
 };
 
+/*
+ * Sends that a user may have outstanding on one queue pair: one request is
+ * kept for its end, to see that all before it are over (xfer/rcm_drain.c).
+ */
+static inline int rcm_dev_max_sends(const struct ibv_device_attr *attr)
+{
+	return attr->max_qp_wr - 1;
+}
+
 /* An unchanging picture of the machine's devices. */
 struct rcm_dev_list {
 	int refs;

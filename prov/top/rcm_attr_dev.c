@@ -16,8 +16,9 @@ static size_t rcm_attr_limit(int limit)
 static int rcm_attr_dev_tx(const struct fi_tx_attr *hints,
 			   const struct rcm_dev *dev, struct rcm_why *why)
 {
-	int ret = rcm_refuse_more(why, "tx_attr->size", hints->size,
-				  rcm_attr_limit(dev->attr.max_qp_wr));
+	int ret =
+		rcm_refuse_more(why, "tx_attr->size", hints->size,
+				rcm_attr_limit(rcm_dev_max_sends(&dev->attr)));
 
 	if (!ret)
 		ret = rcm_refuse_more(why, "tx_attr->iov_limit",

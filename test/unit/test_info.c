@@ -220,7 +220,7 @@ Test(info, connreq_takes_choices_from_the_listener_and_limits_from_the_device)
 	set_ip(&dst, "10.0.1.2", 40000);
 	i = rcm_info_connreq(pep, &dev, &src, &dst);
 	cr_assert_not_null(i);
-	cr_assert_eq(i->tx_attr->size, 1000);
+	cr_assert_eq(i->tx_attr->size, 999);
 	cr_assert_eq(i->rx_attr->size, 64);
 	cr_assert_eq(i->tx_attr->iov_limit, 30);
 	cr_assert_eq(i->rx_attr->op_flags, FI_COMPLETION);

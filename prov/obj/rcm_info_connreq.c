@@ -3,6 +3,8 @@
 
 #include "rcm_info.h"
 
+#include <string.h>
+
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 
@@ -53,6 +55,12 @@ struct fi_info *rcm_info_connreq(const struct fi_info *pep,
 	info = rcm_info_new(version, dev, &addr);
 	if (!info)
 		return NULL;
+	/* the core fills it in what fi_getinfo() gives, not here */
+	info->fabric_attr->prov_name = strdup("rcm");
+	if (!info->fabric_attr->prov_name) {
+		fi_freeinfo(info);
+		return NULL;
+	}
 	rcm_info_narrow(info, version, pep);
 	info->handle = NULL;
 	if (rcm_nic_is_layered(pep))

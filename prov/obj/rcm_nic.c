@@ -202,6 +202,8 @@ static int rcm_nic_dup(const struct fid_nic *nic, struct fid_nic **dup)
 {
 	struct fid_nic *copy = rcm_nic_alloc();
 
+	/* the core frees what it finds here, and it was NIC itself */
+	*dup = NULL;
 	if (!copy)
 		return -FI_ENOMEM;
 	if (!rcm_nic_copy(copy, nic)) {

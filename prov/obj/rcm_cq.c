@@ -36,23 +36,29 @@ static ssize_t rcm_cq_readfrom(struct fid_cq *fid, void *buf, size_t count,
 	return rcm_cq_no_source(rcm_cq_read(fid, buf, count), src_addr);
 }
 
+/* Ours, for a reader without a buffer; two threads may come here at once. */
+static void *rcm_cq_keep_err_data(struct rcm_cq *cq, uint32_t vendor_err)
+{
+	__atomic_store_n(&cq->vendor_err, vendor_err, __ATOMIC_RELAXED);
+	return &cq->vendor_err;
+}
+
 /* fi_cq(3): copied into the reader's buffer, or given out as our own. */
 static void rcm_cq_give_err_data(struct rcm_cq *cq, uint32_t vendor_err,
 				 struct fi_cq_err_entry *buf, uint32_t api)
 {
-	size_t len = sizeof(cq->vendor_err);
+	size_t len = sizeof(vendor_err);
 
-	cq->vendor_err = vendor_err;
 	if (api < FI_VERSION(1, 5)) {
 		/* its struct ends with the pointer */
-		buf->err_data = &cq->vendor_err;
+		buf->err_data = rcm_cq_keep_err_data(cq, vendor_err);
 		return;
 	}
 	if (buf->err_data_size && buf->err_data) {
 		len = RCM_MIN(len, buf->err_data_size);
-		memcpy(buf->err_data, &cq->vendor_err, len);
+		memcpy(buf->err_data, &vendor_err, len);
 	} else {
-		buf->err_data = &cq->vendor_err;
+		buf->err_data = rcm_cq_keep_err_data(cq, vendor_err);
 	}
 	buf->err_data_size = len;
 }

@@ -115,6 +115,12 @@ void fake_set_devs(const struct fake_dev_conf *conf, unsigned int n);
  */
 unsigned int fake_remove(void);
 
+/*
+ * Calls that wait for an acknowledgement give another thread some seconds to
+ * make it; otherwise it is a problem at once.
+ */
+void fake_be_patient(void);
+
 /* What is open now, and what went wrong so far; printed when LOUD. */
 unsigned int fake_leaks(bool loud);
 unsigned int fake_problems(bool loud);
@@ -124,7 +130,8 @@ void fake_forget_problems(void);
 /*
  * Faults. The NTH call (1: the next one) of CALL from now on fails with the
  * positive errno ERR; a work request counts as one call of post_send or
- * post_recv. A call that destroys does so and fails all the same.
+ * post_recv. A call that destroys does so and fails all the same, but for
+ * dereg_mr and destroy_id: what those leave stays, and is no leak.
  */
 void fake_fail(enum fake_call call, unsigned int nth, int err);
 /* The same for the NTH call of any kind. */
@@ -134,6 +141,8 @@ void fake_fail_none(void);
 /* Calls so far: of all kinds, and of one. */
 unsigned int fake_calls(void);
 unsigned int fake_calls_of(enum fake_call call);
+/* Calls of ibv_post_send(3) and ibv_post_recv(3), whatever was in them. */
+unsigned int fake_doorbells(void);
 /* The name of the call that the last planned fault hit, or NULL. */
 const char *fake_failed_call(void);
 

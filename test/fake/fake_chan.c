@@ -109,6 +109,7 @@ int fake_ack_cm_event(struct rdma_cm_event *ev)
 
 	if (e->owner)
 		e->owner->unacked--;
+	pthread_cond_broadcast(&fake.acked);
 	rcm_list_del(&e->node);
 	free(e);
 	return fake_leave(err);

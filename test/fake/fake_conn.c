@@ -348,6 +348,8 @@ void fake_conn_time_out(void)
 	rcm_list_for_each(&fake.ids, node, tmp) {
 		struct fake_id *id = rcm_list_entry(node, struct fake_id, node);
 
+		if (id->lost)
+			continue;
 		if (id->state == FAKE_ID_REQ_SENT && !id->peer) {
 			id->state = FAKE_ID_DONE;
 			fake_chan_put(id, id, RDMA_CM_EVENT_UNREACHABLE,

@@ -5,11 +5,15 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fake_int.h"
 
-struct fake_state fake = { .lock = PTHREAD_MUTEX_INITIALIZER };
+#define FAKE_PATIENCE 10 /* seconds */
+
+struct fake_state fake = { .lock = PTHREAD_MUTEX_INITIALIZER,
+			   .acked = PTHREAD_COND_INITIALIZER };
 _Thread_local int fake_depth;
 
 void fake_enter_quiet(void)
@@ -68,6 +72,27 @@ void *fake_new(size_t size)
 	if (!p)
 		abort();
 	return p;
+}
+
+bool fake_wait_acked(const unsigned int *count)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += FAKE_PATIENCE;
+	while (*count) {
+		if (!fake.patient ||
+		    pthread_cond_timedwait(&fake.acked, &fake.lock, &end))
+			return false;
+	}
+	return true;
+}
+
+void fake_be_patient(void)
+{
+	fake_enter_quiet();
+	fake.patient = true;
+	fake_leave_quiet();
 }
 
 void fake_fd_open(struct fake_fd *f)
@@ -191,8 +216,10 @@ static void fake_state_init(void)
 	fake.next_qpn = 0x11;
 	fake.next_port = 40000;
 	fake.problems = 0;
+	fake.doorbells = 0;
 	fake.wire_held = false;
 	fake.silent = false;
+	fake.patient = false;
 	fake.drop_n = 0;
 }
 
@@ -235,7 +262,18 @@ static unsigned int fake_count_ids(void)
 	unsigned int n = 0;
 
 	rcm_list_for_each(&fake.ids, node, tmp)
-		n += !rcm_list_entry(node, struct fake_id, node)->listener;
+		n += !rcm_list_entry(node, struct fake_id, node)->listener &&
+		     !rcm_list_entry(node, struct fake_id, node)->lost;
+	return n;
+}
+
+static unsigned int fake_count_mrs(void)
+{
+	struct rcm_list *node, *tmp;
+	unsigned int n = 0;
+
+	rcm_list_for_each(&fake.mrs, node, tmp)
+		n += !rcm_list_entry(node, struct fake_mr, node)->lost;
 	return n;
 }
 
@@ -252,7 +290,7 @@ static unsigned int fake_leaks_locked(bool loud)
 
 	n += fake_leak(fake_count(&fake.ctxs), "devices", loud);
 	n += fake_leak(fake_count(&fake.pds), "protection domains", loud);
-	n += fake_leak(fake_count(&fake.mrs), "memory regions", loud);
+	n += fake_leak(fake_count_mrs(), "memory regions", loud);
 	n += fake_leak(fake_count(&fake.ccs), "completion channels", loud);
 	n += fake_leak(fake_count(&fake.cqs), "completion queues", loud);
 	n += fake_leak(fake_count(&fake.qps), "queue pairs", loud);
@@ -361,6 +399,16 @@ unsigned int fake_n_ids(void)
 
 	fake_enter_quiet();
 	n = fake_count_ids();
+	fake_leave_quiet();
+	return n;
+}
+
+unsigned int fake_doorbells(void)
+{
+	unsigned int n;
+
+	fake_enter_quiet();
+	n = fake.doorbells;
 	fake_leave_quiet();
 	return n;
 }

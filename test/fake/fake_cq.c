@@ -113,7 +113,7 @@ int fake_destroy_cq(struct ibv_cq *vcq)
 			     cq->users);
 		return fake_leave(EBUSY);
 	}
-	if (cq->unacked)
+	if (!fake_wait_acked(&cq->unacked))
 		fake_problem("completion queue destroyed with %u events "
 			     "unacknowledged: would hang",
 			     cq->unacked);
@@ -158,6 +158,7 @@ void fake_ack_cq_events(struct ibv_cq *vcq, unsigned int n)
 			     cq->unacked);
 	else
 		cq->unacked -= n;
+	pthread_cond_broadcast(&fake.acked);
 	fake_leave_quiet();
 }
 

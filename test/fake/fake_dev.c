@@ -416,6 +416,7 @@ void fake_ack_async_event(struct ibv_async_event *ev)
 	fake.async_unacked--;
 	if (fake_async_is_qp(ev->event_type))
 		fake_of(ev->element.qp, fake_qp, qp)->unacked--;
+	pthread_cond_broadcast(&fake.acked);
 	fake_leave_quiet();
 }
 

@@ -24,7 +24,8 @@ struct fake_id *fake_id_new(struct fake_chan *chan, void *context)
 /* Requests that wait in the channel see their listener go first. */
 void fake_id_free(struct fake_id *id)
 {
-	id->chan->users--;
+	if (!id->lost)
+		id->chan->users--;
 	rcm_list_del(&id->node);
 	free((void *)id->param.private_data);
 	free(id);
@@ -46,14 +47,21 @@ int fake_destroy_id(struct rdma_cm_id *vid)
 	struct fake_id *id = fake_of(vid, fake_id, id);
 	int err = fake_enter(FAKE_destroy_id);
 
-	if (id->unacked)
+	if (!fake_wait_acked(&id->unacked))
 		fake_problem("id destroyed with %u events unacknowledged: "
 			     "would hang",
 			     id->unacked);
 	fake_conn_hang_up(id);
 	fake_chan_purge(id);
+	if (err) {
+		id->chan->users--;
+		id->lost = true;
+		id->state = FAKE_ID_DONE;
+		id->owns_port = false;
+		return fake_leave(err);
+	}
 	fake_id_free(id);
-	return fake_leave(err);
+	return fake_leave(0);
 }
 
 int fake_migrate_id(struct rdma_cm_id *vid, struct rdma_event_channel *ec)
@@ -65,7 +73,7 @@ int fake_migrate_id(struct rdma_cm_id *vid, struct rdma_event_channel *ec)
 
 	if (err)
 		return fake_leave(err);
-	if (id->unacked)
+	if (!fake_wait_acked(&id->unacked))
 		fake_problem("id migrated with %u events unacknowledged: "
 			     "would hang",
 			     id->unacked);

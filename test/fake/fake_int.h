@@ -63,6 +63,7 @@ struct fake_mr {
 	struct rcm_list node;
 	struct ibv_mr mr;
 	int access;
+	bool lost; /* the device refused to let go: nobody's leak */
 };
 
 struct fake_cc {
@@ -157,6 +158,7 @@ struct fake_id {
 	bool owns_port; /* bound by itself */
 	bool given;	/* a request that the user has seen */
 	bool timewait;	/* TIMEWAIT_EXIT is due */
+	bool lost;	/* destroying it failed: nobody's leak */
 	unsigned int unacked;
 	struct rdma_conn_param param; /* ours */
 	struct rdma_conn_param peer_param;
@@ -172,6 +174,8 @@ struct fake_event {
 
 struct fake_state {
 	pthread_mutex_t lock;
+	pthread_cond_t acked; /* an event was acknowledged */
+	bool patient;
 	bool installed;
 	struct fake_dev **devs;
 	unsigned int n_devs;
@@ -181,6 +185,7 @@ struct fake_state {
 	uint32_t next_key, next_qpn;
 	uint16_t next_port;
 	unsigned int problems;
+	unsigned int doorbells;
 	bool wire_held, silent;
 	int drop_type;
 	unsigned int drop_n;
@@ -200,6 +205,12 @@ void *fake_leave_ptr(void *ptr, int err);
 
 /* Counts CALL, under the lock; its planned errno, or 0. fake_fault.c */
 int fake_plan(enum fake_call call);
+
+/*
+ * Waits for COUNT, of events that are not acknowledged, to become 0, since
+ * the real call would; false when it is not going to. Under the lock.
+ */
+bool fake_wait_acked(const unsigned int *count);
 
 void fake_problem(const char *fmt, ...) RCM_PRINTF(1, 2);
 void *fake_new(size_t size); /* zeroed; never NULL */

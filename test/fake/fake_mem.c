@@ -104,11 +104,16 @@ int fake_dereg_mr(struct ibv_mr *vmr)
 	struct fake_mr *mr = fake_of(vmr, fake_mr, mr);
 	int err = fake_enter(FAKE_dereg_mr);
 
-	fake_of(vmr->pd, fake_pd, pd)->users--;
-	fake_of(vmr->context->device, fake_dev, device)->n_mrs--;
+	if (!mr->lost) {
+		fake_of(vmr->pd, fake_pd, pd)->users--;
+		fake_of(vmr->context->device, fake_dev, device)->n_mrs--;
+	}
+	mr->lost = err != 0;
+	if (err)
+		return fake_leave(err);
 	rcm_list_del(&mr->node);
 	free(mr);
-	return fake_leave(err);
+	return fake_leave(0);
 }
 
 static bool fake_sge_ok(struct fake_qp *qp, const struct ibv_sge *sge,

@@ -89,6 +89,7 @@ int fake_post_send(struct ibv_qp *vqp, struct ibv_send_wr *wr,
 	int err = 0;
 
 	fake_enter_quiet();
+	fake.doorbells++;
 	for (; wr; wr = wr->next) {
 		err = fake_send_one(qp, wr);
 		if (err) {
@@ -137,6 +138,7 @@ int fake_post_recv(struct ibv_qp *vqp, struct ibv_recv_wr *wr,
 	int err = 0;
 
 	fake_enter_quiet();
+	fake.doorbells++;
 	for (; wr; wr = wr->next) {
 		err = fake_recv_one(qp, wr);
 		if (err) {

@@ -256,7 +256,7 @@ int fake_destroy_qp(struct ibv_qp *vqp)
 	int err = fake_enter(FAKE_destroy_qp);
 	bool keep = qp->dev->conf.stale_cqes;
 
-	if (qp->unacked)
+	if (!fake_wait_acked(&qp->unacked))
 		fake_problem("queue pair destroyed with %u events "
 			     "unacknowledged: would hang",
 			     qp->unacked);

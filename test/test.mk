@@ -28,6 +28,7 @@ UNIT_TESTS += test/unit/test_drain
 UNIT_TESTS += test/unit/test_err
 UNIT_TESTS += test/unit/test_fake
 UNIT_TESTS += test/unit/test_fake_cm
+UNIT_TESTS += test/unit/test_faults
 UNIT_TESTS += test/unit/test_fsm
 UNIT_TESTS += test/unit/test_fsm_explore
 UNIT_TESTS += test/unit/test_getinfo
@@ -145,6 +146,7 @@ FAKE_WRAP_FLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup,--wrap=fi_dupinfo \
 	-Wl,--wrap=epoll_create1,--wrap=epoll_ctl,--wrap=eventfd
 
+test_unit_test_faults_LDFLAGS = $(AM_LDFLAGS) $(FAKE_WRAP_FLAGS)
 test_unit_test_getinfo_alloc_LDFLAGS = $(AM_LDFLAGS) $(FAKE_WRAP_FLAGS)
 
 LOG_COMPILER = $(SHELL) $(srcdir)/scripts/run-test.sh

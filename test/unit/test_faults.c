@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 rcm contributors */
+
+/*
+ * Every call of a scenario fails once, in turn: calls of the seam, posts,
+ * polls, and allocations. Whatever fails, the scenario ends with an error
+ * code that fits or with everything done, all that was opened closes, and
+ * nothing is left.
+ */
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake.h"
+#include "net.h"
+#include "rcm_base.h"
+#include "rcm_dev.h"
+
+#define ERR EMFILE /* what calls fail with; no call fails so by itself */
+
+struct scenario {
+	const struct fake_dev_conf *conf;
+	void (*prepare)(struct net *n);
+	int (*run)(struct net *n);
+};
+
+/* Calls whose failure the provider may survive: nobody misses anything. */
+static const char *const survivable[] = {
+	"get_async_event",
+	"ack_cm_event",
+	"set_option",
+	"notify",
+	"close_device",
+	"dealloc_pd",
+	"dereg_mr",
+	"destroy_qp",
+	"destroy_cq",
+	"destroy_id",
+	"disconnect",
+	"reject",
+	"read_sysfs",
+	"destroy_comp_channel",
+	/* at close only: see may_survive() */
+	"modify_qp",
+	"post_send",
+	"poll_cq",
+	/* asked for again with less */
+	"create_qp",
+	/* a later read takes the event */
+	"get_cm_event",
+	"get_cq_event",
+	"req_notify_cq",
+};
+
+static bool may_survive(const char *call)
+{
+	for (size_t i = 0; i < RCM_ARRAY_SIZE(survivable); i++) {
+		if (!strcmp(survivable[i], call))
+			return true;
+	}
+	return false;
+}
+
+/* A code that tells of the fault, or of the peer's end that follows. */
+static bool fits(int ret)
+{
+	switch (-ret) {
+	case ERR:
+	case FI_ENOMEM:
+	case FI_ENOSPC:	 /* epoll_ctl(2) */
+	case FI_ENODATA: /* getinfo: the device was left out */
+	case FI_EIO:	 /* ibv_poll_cq(3) says no more than that it failed */
+	case FI_ECONNREFUSED:
+	case FI_ECONNABORTED:
+	case FI_ECONNRESET:
+	case FI_ESHUTDOWN:
+	case FI_ECANCELED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* One run. The last step, net_close(), is under the same fault. */
+static int run_once(const struct scenario *s, struct net *n,
+		    void (*arm)(unsigned int nth), unsigned int nth)
+{
+	int fds = net_n_fds(), ret, closed;
+
+	net_begin(n, s->conf, s->conf ? 1 : 0);
+	if (s->prepare)
+		s->prepare(n);
+	arm(nth);
+	ret = s->run(n);
+	closed = net_close(n);
+	rcm_dev_list_reset();
+	cr_assert_eq(closed, 0, "fault %u (%s): closing gave %d", nth,
+		     fake_failed_call(), closed);
+	cr_assert_eq(fake_leaks(true) + fake_problems(true), 0,
+		     "fault %u (%s), code %d", nth, fake_failed_call(), ret);
+	cr_assert_eq(net_n_fds(), fds, "fault %u (%s): a descriptor is left",
+		     nth, fake_failed_call());
+	return ret;
+}
+
+static void arm_call(unsigned int nth)
+{
+	if (nth)
+		fake_fail_any(nth, ERR);
+}
+
+static void every_call_fails(const struct scenario *s)
+{
+	struct net *n = calloc(1, sizeof(*n));
+	unsigned int total;
+	int ret = run_once(s, n, arm_call, 0);
+
+	cr_assert_eq(ret, 0, "without a fault: %d", ret);
+	total = fake_calls();
+	cr_assert_gt(total, 20);
+	fake_remove();
+	for (unsigned int nth = 1; nth <= total; nth++) {
+		const char *call;
+
+		ret = run_once(s, n, arm_call, nth);
+		call = fake_failed_call();
+		cr_assert_not_null(call, "call %u of %u never came", nth,
+				   total);
+		if (ret)
+			cr_assert(fits(ret), "call %u (%s) gave %d", nth, call,
+				  ret);
+		else
+			cr_assert(may_survive(call), "call %u (%s) was missed",
+				  nth, call);
+		fake_remove();
+	}
+	free(n);
+}
+
+static void arm_alloc(unsigned int nth)
+{
+	fake_alloc_fail_none();
+	if (nth)
+		fake_alloc_fail(nth);
+}
+
+static void every_allocation_fails(const struct scenario *s)
+{
+	struct net *n = calloc(1, sizeof(*n));
+	unsigned int total;
+	int ret = run_once(s, n, arm_alloc, 0);
+
+	cr_assert_eq(ret, 0, "without a fault: %d", ret);
+	total = fake_allocs();
+	cr_assert_gt(total, 5);
+	fake_remove();
+	for (unsigned int nth = 1; nth <= total; nth++) {
+		ret = run_once(s, n, arm_alloc, nth);
+		cr_assert(fake_alloc_failed(), "allocation %u of %u never came",
+			  nth, total);
+		if (ret)
+			cr_assert(fits(ret), "allocation %u gave %d", nth, ret);
+		fake_remove();
+	}
+	fake_alloc_fail_none();
+	free(n);
+}
+
+/* The scenarios. */
+
+static int run_open(struct net *n)
+{
+	int ret = net_open(n);
+
+	if (!ret)
+		ret = net_listen(n);
+	return ret ? ret : net_endpoint(n, 0, n->info);
+}
+
+static void prepare_waiting(struct net *n)
+{
+	n->eq_attr.wait_obj = FI_WAIT_FD;
+	n->cq_attr.wait_obj = FI_WAIT_FD;
+	n->two_cqs = true;
+}
+
+static int run_join(struct net *n)
+{
+	int ret = net_open(n);
+
+	return ret ? ret : net_join(n);
+}
+
+/* Messages of each kind: inline, by descriptor, injected, in a chain. */
+static int run_messages(struct net *n)
+{
+	struct net_side *s = &n->side[0];
+	struct iovec iov = { s->buf, 300 };
+	struct fi_msg msg = { .msg_iov = &iov,
+			      .desc = &s->desc,
+			      .iov_count = 1 };
+	ssize_t ret = net_exchange(n, 0, 2, 16);
+
+	if (!ret)
+		ret = net_exchange(n, 1, 2, 4096);
+	for (int i = 0; i < 4 && !ret; i++)
+		ret = net_recv(n, 1, 0, 512, NULL);
+	if (!ret)
+		ret = fi_inject(s->ep, s->buf, 32, 0);
+	for (int i = 0; i < 3 && !ret; i++)
+		ret = fi_sendmsg(s->ep, &msg, i < 2 ? FI_MORE : 0);
+	return (int)ret;
+}
+
+/* Reads COUNT completions of a queue; all of them good. */
+static int run_reap(struct net *n, struct fid_cq *cq, unsigned int count)
+{
+	struct net_comp comp;
+
+	for (unsigned int i = 0; i < count; i++) {
+		int ret = net_comp(n, cq, &comp);
+
+		if (ret)
+			return ret == -FI_EAGAIN ? -FI_ETIMEDOUT : ret;
+		if (comp.err)
+			return -comp.err;
+	}
+	return 0;
+}
+
+static int run_shutdown(struct net *n)
+{
+	int ret = fi_shutdown(n->side[0].ep, 0);
+
+	for (int i = 1; i >= 0 && !ret; i--) {
+		ret = net_await(n, i, FI_SHUTDOWN, NULL);
+		if (ret != -FI_ETIMEDOUT)
+			continue;
+		/* the peer's answer failed: the kernel does not wait for ever */
+		fake_time_passes();
+		ret = net_await(n, i, FI_SHUTDOWN, NULL);
+	}
+	return ret;
+}
+
+static int run_whole(struct net *n)
+{
+	int ret = run_join(n);
+
+	if (!ret)
+		ret = run_messages(n);
+	if (!ret)
+		ret = run_reap(n, n->side[0].cq, 3);
+	if (!ret)
+		ret = run_reap(
+			n, n->side[1].rx_cq ? n->side[1].rx_cq : n->side[1].cq,
+			4);
+	return ret ? ret : run_shutdown(n);
+}
+
+/* Operations of both directions are under way when all is closed. */
+static int run_outstanding(struct net *n)
+{
+	int ret = run_join(n);
+
+	for (int i = 0; i < 3 && !ret; i++) {
+		ret = net_recv(n, 0, 0, 64, NULL);
+		if (!ret)
+			ret = net_send(n, 0, 0, 512, NULL);
+	}
+	return ret;
+}
+
+static int run_refused(struct net *n)
+{
+	struct net_ev ev;
+	int ret = net_open(n);
+
+	if (!ret)
+		ret = net_listen(n);
+	if (!ret)
+		ret = net_connect(n, "hello", 5);
+	if (!ret)
+		ret = net_request(n, NULL);
+	if (!ret)
+		ret = fi_reject(n->pep, n->req->handle, "no", 2);
+	if (ret)
+		return ret;
+	ret = net_await(n, 0, FI_CONNECTED, &ev);
+	return ret == -FI_ECONNREFUSED ? 0 : ret;
+}
+
+/* The event and completion queues are waited for, and have something. */
+static int run_waiting(struct net *n)
+{
+	struct fi_cq_data_entry e;
+	struct fid *fids[2];
+	ssize_t ret = run_join(n);
+
+	if (ret)
+		return (int)ret;
+	fids[0] = &n->side[1].eq->fid;
+	fids[1] = &n->side[1].rx_cq->fid;
+	ret = fi_trywait(n->fabric, fids, 2);
+	if (!ret)
+		ret = net_recv(n, 1, 0, 64, NULL);
+	if (!ret)
+		ret = net_send(n, 0, 0, 64, NULL);
+	if (ret)
+		return (int)ret;
+	ret = fi_cq_sread(n->side[1].rx_cq, &e, 1, NULL, 1000);
+	return ret == 1 ? 0 : (int)ret;
+}
+
+static const struct fake_dev_conf no_inline = { .name = "fake0",
+						.addrs = { "10.77.0.1" },
+						.max_inline = -1 };
+static const struct fake_dev_conf lagging = { .name = "fake0",
+					      .addrs = { "10.77.0.1" },
+					      .stale_cqes = true,
+					      .flush_lag = true };
+
+static const struct scenario opening = { .run = run_open };
+static const struct scenario whole = { .run = run_whole };
+static const struct scenario outstanding = { .run = run_outstanding };
+static const struct scenario refused = { .run = run_refused };
+static const struct scenario waiting = { .run = run_waiting,
+					 .prepare = prepare_waiting };
+static const struct scenario bounced = { .run = run_whole, .conf = &no_inline };
+static const struct scenario late = { .run = run_outstanding,
+				      .conf = &lagging };
+
+Test(faults, opening_survives_each_call)
+{
+	every_call_fails(&opening);
+}
+
+Test(faults, opening_survives_each_allocation)
+{
+	every_allocation_fails(&opening);
+}
+
+Test(faults, connection_survives_each_call)
+{
+	every_call_fails(&whole);
+}
+
+Test(faults, connection_survives_each_allocation)
+{
+	every_allocation_fails(&whole);
+}
+
+Test(faults, outstanding_operations_survive_each_call)
+{
+	every_call_fails(&outstanding);
+}
+
+Test(faults, outstanding_operations_survive_each_allocation)
+{
+	every_allocation_fails(&outstanding);
+}
+
+Test(faults, refusal_survives_each_call)
+{
+	every_call_fails(&refused);
+}
+
+Test(faults, refusal_survives_each_allocation)
+{
+	every_allocation_fails(&refused);
+}
+
+Test(faults, waiting_survives_each_call)
+{
+	every_call_fails(&waiting);
+}
+
+Test(faults, waiting_survives_each_allocation)
+{
+	every_allocation_fails(&waiting);
+}
+
+Test(faults, bounce_buffers_survive_each_call)
+{
+	every_call_fails(&bounced);
+}
+
+Test(faults, bounce_buffers_survive_each_allocation)
+{
+	every_allocation_fails(&bounced);
+}
+
+Test(faults, late_flushes_survive_each_call)
+{
+	every_call_fails(&late);
+}
+
+/* Closing in every order: refused as busy, or done; never anything else. */
+
+#define N_FIDS 11
+
+static void collect(struct net *n, struct fid **fids)
+{
+	int k = 0;
+
+	for (int i = 0; i < 2; i++) {
+		fids[k++] = &n->side[i].ep->fid;
+		fids[k++] = &n->side[i].mr->fid;
+		fids[k++] = &n->side[i].cq->fid;
+		fids[k++] = &n->side[i].eq->fid;
+		n->side[i].ep = NULL;
+		n->side[i].mr = NULL;
+		n->side[i].cq = NULL;
+		n->side[i].eq = NULL;
+	}
+	fids[k++] = &n->pep->fid;
+	fids[k++] = &n->domain->fid;
+	fids[k++] = &n->fabric->fid;
+	n->pep = NULL;
+	n->domain = NULL;
+	n->fabric = NULL;
+}
+
+static void shuffle(struct fid **fids, unsigned int *seed)
+{
+	for (int i = N_FIDS - 1; i > 0; i--) {
+		int j = (int)((unsigned int)rand_r(seed) % (i + 1));
+		struct fid *tmp = fids[i];
+
+		fids[i] = fids[j];
+		fids[j] = tmp;
+	}
+}
+
+Test(faults, objects_close_in_any_order)
+{
+	struct net *n = calloc(1, sizeof(*n));
+	unsigned int seed = 1;
+
+	for (int round = 0; round < 200; round++) {
+		struct fid *fids[N_FIDS];
+		int left = N_FIDS, passes = 0;
+
+		net_begin(n, NULL, 0);
+		cr_assert_eq(run_outstanding(n), 0);
+		collect(n, fids);
+		shuffle(fids, &seed);
+		while (left) {
+			cr_assert_lt(passes++, N_FIDS);
+			for (int i = 0; i < N_FIDS; i++) {
+				int ret = fids[i] ? fi_close(fids[i]) :
+						    -FI_EBUSY;
+
+				cr_assert(!ret || ret == -FI_EBUSY);
+				if (ret)
+					continue;
+				fids[i] = NULL;
+				left--;
+			}
+		}
+		net_end(n);
+	}
+	free(n);
+}

@@ -53,6 +53,12 @@ UNIT_TESTS += test/unit/test_tclass
 UNIT_TESTS += test/unit/test_wire
 
 MT_TESTS =
+MT_TESTS += test/mt/close_events
+MT_TESTS += test/mt/eq_readers
+MT_TESTS += test/mt/getinfo
+MT_TESTS += test/mt/open_close
+MT_TESTS += test/mt/post_poll
+MT_TESTS += test/mt/waiters
 MT_TESTS += test/mt/xfer
 
 FUZZ_TESTS =
@@ -73,6 +79,7 @@ FAKE_SOURCES += test/fake/fake_mem.c
 FAKE_SOURCES += test/fake/fake_post.c
 FAKE_SOURCES += test/fake/fake_qp.c
 FAKE_SOURCES += test/fake/fake_wire.c
+FAKE_SOURCES += test/fake/mt.h
 FAKE_SOURCES += test/fake/net.c
 FAKE_SOURCES += test/fake/net.h
 FAKE_SOURCES += test/fake/script.c

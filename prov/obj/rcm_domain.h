@@ -27,8 +27,8 @@ struct rcm_domain {
 	uint8_t port_num;
 	uint64_t max_msg_size;
 	uint32_t tclass; /* of endpoints whose info names none */
-	bool locked;  /* FI_THREAD_SAFE: locks are real */
-	bool layered; /* opened by ofi_rxm or the like */
+	bool locked;	 /* FI_THREAD_SAFE: locks are real */
+	bool layered;	 /* opened by ofi_rxm or the like */
 };
 
 /* fi_domain(3); the fabric's .domain. */

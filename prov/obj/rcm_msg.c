@@ -22,11 +22,13 @@
 /*
  * What a call may ask for; anything else is -FI_EBADFLAGS, whether it is
  * unknown or only not offered. A completion of a reliable connection comes
- * after the peer's acknowledgement, so both completion levels are met.
+ * after the peer's acknowledgement, and a message is acknowledged only when
+ * it has used up a receive that was posted: every completion level is met.
  */
 #define RCM_MSG_TX_FLAGS                                                      \
 	(FI_COMPLETION | FI_INJECT | FI_REMOTE_CQ_DATA | FI_MORE | FI_FENCE | \
-	 FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | RCM_MSG_PRIVATE)
+	 FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE |   \
+	 RCM_MSG_PRIVATE)
 #define RCM_MSG_RX_FLAGS \
 	(FI_COMPLETION | FI_MORE | FI_TRANSMIT_COMPLETE | RCM_MSG_PRIVATE)
 

@@ -26,9 +26,10 @@
 #define RCM_MODIFIER_CAPS (RCM_INITIATOR_CAPS | RCM_TARGET_CAPS)
 
 /*
- * Flags that may be an endpoint's defaults. Delivery complete is not among
- * them: an acknowledgement says that the data has reached the peer's device,
- * which is transmit complete.
+ * Flags that may be an endpoint's defaults. Delivery complete is asked of a
+ * message, which is acknowledged when it has used up a receive. Of what uses
+ * up none, an acknowledgement says only that it has reached the peer's
+ * device, so it is no default.
  */
 #define RCM_TX_OP_FLAGS \
 	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE)

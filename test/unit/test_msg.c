@@ -195,12 +195,21 @@ Test(msg, flags_of_a_call_reach_the_device)
 	cr_assert_eq(dev->sends.n, 4);
 }
 
+/* a message is acknowledged when it has used up a receive, and not before */
+Test(msg, delivery_complete_is_the_acknowledgement)
+{
+	struct iovec iov = { data, 8 };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
+
+	cr_assert_eq(fi_sendmsg(&ep.fid, &msg, FI_DELIVERY_COMPLETE), 0);
+	cr_assert_eq(script_last_send(dev, 0)->flags & IBV_SEND_SIGNALED,
+		     IBV_SEND_SIGNALED);
+}
+
 Test(msg, flags_that_are_not_offered_are_refused)
 {
 	struct fi_msg msg = { 0 };
 
-	cr_assert_eq(fi_sendmsg(&ep.fid, &msg, FI_DELIVERY_COMPLETE),
-		     -FI_EBADFLAGS);
 	cr_assert_eq(fi_sendmsg(&ep.fid, &msg, FI_MULTI_RECV), -FI_EBADFLAGS);
 	cr_assert_eq(fi_recvmsg(&ep.fid, &msg, FI_INJECT), -FI_EBADFLAGS);
 	cr_assert_eq(fi_recvmsg(&ep.fid, &msg, FI_MULTI_RECV), -FI_EBADFLAGS);

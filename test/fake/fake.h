@@ -136,6 +136,8 @@ void fake_forget_problems(void);
 void fake_fail(enum fake_call call, unsigned int nth, int err);
 /* The same for the NTH call of any kind. */
 void fake_fail_any(unsigned int nth, int err);
+/* The NTH call and all after it, but what only acknowledges. */
+void fake_fail_from(unsigned int nth, int err);
 /* Forgets every planned fault and sets the counters to 0. */
 void fake_fail_none(void);
 /* Calls so far: of all kinds, and of one. */
@@ -159,7 +161,7 @@ void fake_time_passes(void);
 
 /* Events. STATUS is what rdma_get_cm_event(3) gives; any TYPE will do. */
 void fake_inject_cm_event(struct rdma_cm_id *id, int type, int status);
-/* The next N events of TYPE are lost. */
+/* The next N events of TYPE are lost; of ESTABLISHED, the peer's message. */
 void fake_drop_cm_events(int type, unsigned int n);
 void fake_inject_qp_event(struct ibv_qp *qp, enum ibv_event_type type);
 void fake_inject_dev_event(struct ibv_context *ctx, enum ibv_event_type type);

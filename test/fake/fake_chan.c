@@ -44,6 +44,14 @@ void fake_destroy_event_channel(struct rdma_event_channel *ec)
 	fake_leave_quiet();
 }
 
+bool fake_chan_loses(enum rdma_cm_event_type type)
+{
+	if (!fake.drop_n || fake.drop_type != (int)type)
+		return false;
+	fake.drop_n--;
+	return true;
+}
+
 /*
  * Queues an event about ID. PARAM's private data is padded to FIELD bytes,
  * as the message that carries it has always its full length.
@@ -54,10 +62,8 @@ void fake_chan_put(struct fake_id *id, struct fake_id *owner,
 {
 	struct fake_event *e;
 
-	if (fake.drop_n && fake.drop_type == (int)type) {
-		fake.drop_n--;
+	if (fake_chan_loses(type))
 		return;
-	}
 	e = fake_new(sizeof(*e));
 	e->owner = owner;
 	e->ev.id = &id->id;

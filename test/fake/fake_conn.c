@@ -180,7 +180,8 @@ int fake_establish(struct rdma_cm_id *vid)
 		return fake_leave(err);
 	id->state = FAKE_ID_ESTAB;
 	/* the passive side may know already, from rdma_notify() */
-	if (id->peer && id->peer->state == FAKE_ID_REP_SENT) {
+	if (id->peer && id->peer->state == FAKE_ID_REP_SENT &&
+	    !fake_chan_loses(RDMA_CM_EVENT_ESTABLISHED)) {
 		id->peer->state = FAKE_ID_ESTAB;
 		fake_chan_put(id->peer, id->peer, RDMA_CM_EVENT_ESTABLISHED, 0,
 			      NULL, 0);

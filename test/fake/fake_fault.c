@@ -11,6 +11,7 @@ static struct {
 	unsigned int all;
 	unsigned int calls[FAKE_CALL_COUNT];
 	unsigned int any_at; /* 0: none */
+	unsigned int from;   /* 0: none */
 	int any_err;
 	unsigned int n_faults;
 	struct {
@@ -27,13 +28,20 @@ static const char *const fake_call_names[FAKE_CALL_COUNT] = {
 #undef FAKE_CALL_NAME
 };
 
+/* Without get_cm_event the end of the others would not be seen. */
+static bool fake_plan_is_down(enum fake_call call)
+{
+	return fault.from && fault.all >= fault.from &&
+	       call != FAKE_ack_cm_event && call != FAKE_get_cm_event;
+}
+
 int fake_plan(enum fake_call call)
 {
 	int err = 0;
 
 	fault.all++;
 	fault.calls[call]++;
-	if (fault.any_at == fault.all)
+	if (fault.any_at == fault.all || fake_plan_is_down(call))
 		err = fault.any_err;
 	for (unsigned int i = 0; i < fault.n_faults; i++) {
 		if (fault.faults[i].call == call &&
@@ -61,6 +69,14 @@ void fake_fail_any(unsigned int nth, int err)
 {
 	fake_enter_quiet();
 	fault.any_at = fault.all + nth;
+	fault.any_err = err;
+	fake_leave_quiet();
+}
+
+void fake_fail_from(unsigned int nth, int err)
+{
+	fake_enter_quiet();
+	fault.from = fault.all + nth;
 	fault.any_err = err;
 	fake_leave_quiet();
 }

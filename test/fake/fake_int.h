@@ -265,6 +265,8 @@ void fake_wire_time_out(void);
 void fake_chan_put(struct fake_id *id, struct fake_id *owner,
 		   enum rdma_cm_event_type type, int status,
 		   const struct rdma_conn_param *param, size_t field);
+/* Whether an event of TYPE, or the message behind it, is to be lost. */
+bool fake_chan_loses(enum rdma_cm_event_type type);
 void fake_chan_purge(struct fake_id *id);
 void fake_chan_free(struct fake_chan *chan);
 

@@ -489,6 +489,23 @@ Test(end, close_of_a_listener_takes_unread_requests_along)
 	cr_assert_eq(net_await(&n, 0, FI_CONNECTED, NULL), -FI_ECONNREFUSED);
 }
 
+/* the peer's last message of the set-up is lost, but its first one arrives */
+Test(end, first_message_stands_for_a_lost_answer)
+{
+	cr_assert_eq(net_listen(&n), 0);
+	cr_assert_eq(net_connect(&n, NULL, 0), 0);
+	cr_assert_eq(net_request(&n, NULL), 0);
+	cr_assert_eq(net_accept(&n, NULL, 0), 0);
+	fake_drop_cm_events(RDMA_CM_EVENT_ESTABLISHED, 1);
+	cr_assert_eq(net_await(&n, 0, FI_CONNECTED, NULL), 0);
+	cr_assert(net_quiet(&n, 1));
+	fake_inject_qp_event(qp_of(1), IBV_EVENT_COMM_EST);
+	cr_assert_eq(net_await(&n, 1, FI_CONNECTED, NULL), 0);
+	fake_inject_qp_event(qp_of(1), IBV_EVENT_COMM_EST);
+	cr_assert(net_quiet(&n, 1));
+	cr_assert_eq(net_exchange(&n, 0, 1, 64), 0);
+}
+
 /* SPDK#3592, SPDK#2742: a goodbye that nobody answers */
 Test(end, close_waits_for_nobody)
 {

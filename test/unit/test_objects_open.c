@@ -202,6 +202,51 @@ Test(open, sizes_beyond_the_device_are_refused)
 	fi_freeinfo(info);
 }
 
+/* what getinfo offers at most can be had, also of a request's info */
+Test(open_most, largest_sizes_on_offer_work)
+{
+	static const struct fake_dev_conf conf = { .name = "tight",
+						   .addrs = { "10.77.0.1" },
+						   .max_qp_wr = 64,
+						   .max_cqe = 100,
+						   .max_sge = 3 };
+	size_t size = 128;
+	int ret;
+
+	do {
+		net_begin(&n, &conf, 1);
+		n.hints->tx_attr->size = size;
+		n.hints->rx_attr->size = size;
+		n.hints->tx_attr->iov_limit = 3;
+		n.hints->rx_attr->iov_limit = 3;
+		ret = net_open(&n);
+		if (!ret)
+			break;
+		cr_assert_eq(ret, -FI_ENODATA);
+		net_end(&n);
+	} while (--size);
+	cr_assert_geq(size, 32);
+	cr_assert_eq(net_join(&n), 0);
+	cr_assert_eq(net_exchange(&n, 0, 100, 64), 0);
+	net_end(&n);
+}
+
+Test(open_most, default_sizes_fit_a_small_device)
+{
+	static const struct fake_dev_conf conf = { .name = "tight",
+						   .addrs = { "10.77.0.1" },
+						   .max_qp_wr = 16,
+						   .max_cqe = 20,
+						   .max_sge = 1,
+						   .max_inline = 16 };
+
+	net_begin(&n, &conf, 1);
+	cr_assert_eq(net_open(&n), 0);
+	cr_assert_eq(net_join(&n), 0);
+	cr_assert_eq(net_exchange(&n, 1, 100, 64), 0);
+	net_end(&n);
+}
+
 /* LF#9612 and others: a request's info is usable as it is (LF#7300) */
 Test(open, request_info_opens_a_domain_of_its_own)
 {

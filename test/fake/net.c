@@ -400,17 +400,6 @@ int net_exchange(struct net *n, int from, unsigned int count, size_t len)
 	return ret;
 }
 
-static void net_shut(void *fid, int *first)
-{
-	int ret = fid ? fi_close(fid) : 0;
-
-	/* a device that would not let go may do so the second time */
-	if (ret && ret != -FI_EBUSY)
-		ret = fi_close(fid);
-	if (ret && !*first)
-		*first = ret;
-}
-
 static void net_drop_events(struct net_side *s)
 {
 	for (unsigned int i = 0; i < s->n_ev; i++) {
@@ -420,27 +409,38 @@ static void net_drop_events(struct net_side *s)
 	s->n_ev = 0;
 }
 
-/* a fid is the first member of each object */
-#define NET_FID(obj) ((obj) ? &(obj)->fid : NULL)
+/* Closes OBJ, if there, and forgets it; a failure goes to FIRST. */
+#define NET_SHUT(obj, first)                                  \
+	do {                                                  \
+		int ret_ = (obj) ? fi_close(&(obj)->fid) : 0; \
+                                                              \
+		if (!ret_)                                    \
+			(obj) = NULL;                         \
+		else if (!(first))                            \
+			(first) = ret_;                       \
+	} while (0)
 
 int net_close(struct net *n)
 {
 	int first = 0;
 
 	for (int i = 0; i < 2; i++)
-		net_shut(NET_FID(n->side[i].ep), &first);
-	net_shut(NET_FID(n->pep), &first);
+		NET_SHUT(n->side[i].ep, first);
+	NET_SHUT(n->pep, first);
 	for (int i = 0; i < 2; i++) {
 		struct net_side *s = &n->side[i];
 
-		net_shut(NET_FID(s->mr), &first);
-		net_shut(NET_FID(s->cq), &first);
-		net_shut(NET_FID(s->rx_cq), &first);
-		net_shut(NET_FID(s->eq), &first);
-		net_drop_events(s);
+		NET_SHUT(s->mr, first);
+		NET_SHUT(s->cq, first);
+		NET_SHUT(s->rx_cq, first);
+		NET_SHUT(s->eq, first);
 	}
-	net_shut(NET_FID(n->domain), &first);
-	net_shut(NET_FID(n->fabric), &first);
+	NET_SHUT(n->domain, first);
+	NET_SHUT(n->fabric, first);
+	if (first)
+		return first;
+	for (int i = 0; i < 2; i++)
+		net_drop_events(&n->side[i]);
 	if (n->req)
 		fi_freeinfo(n->req);
 	if (n->info)
@@ -448,7 +448,7 @@ int net_close(struct net *n)
 	if (n->hints)
 		fi_freeinfo(n->hints);
 	memset(n, 0, sizeof(*n));
-	return first;
+	return 0;
 }
 
 int net_n_fds(void)

@@ -132,7 +132,10 @@ int net_comp(struct net *n, struct fid_cq *cq, struct net_comp *comp);
 /* COUNT messages of LEN bytes from side FROM, verified. */
 int net_exchange(struct net *n, int from, unsigned int count, size_t len);
 
-/* Closes what is there, in the right order; the first failure, or 0. */
+/*
+ * Closes what is there, in the right order; the first failure, or 0. What
+ * would not close is still there, for another try.
+ */
 int net_close(struct net *n);
 
 /* Open file descriptors of this process. */

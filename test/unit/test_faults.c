@@ -43,12 +43,13 @@ static const char *const survivable[] = {
 	"reject",
 	"read_sysfs",
 	"destroy_comp_channel",
-	/* at close only: see may_survive() */
+	/* in a close, which goes on without them */
 	"modify_qp",
 	"post_send",
 	"poll_cq",
 	/* asked for again with less */
 	"create_qp",
+	"create_cq",
 	/* a later read takes the event */
 	"get_cm_event",
 	"get_cq_event",
@@ -96,6 +97,13 @@ static int run_once(const struct scenario *s, struct net *n,
 	arm(nth);
 	ret = s->run(n);
 	closed = net_close(n);
+	if (closed) {
+		/* a device that would not let go does so now */
+		cr_assert_eq(closed, -ERR, "fault %u (%s): closing gave %d",
+			     nth, fake_failed_call(), closed);
+		fake_fail_any(0, 0);
+		closed = net_close(n);
+	}
 	rcm_dev_list_reset();
 	cr_assert_eq(closed, 0, "fault %u (%s): closing gave %d", nth,
 		     fake_failed_call(), closed);
@@ -135,6 +143,32 @@ static void every_call_fails(const struct scenario *s)
 		else
 			cr_assert(may_survive(call), "call %u (%s) was missed",
 				  nth, call);
+		fake_remove();
+	}
+	free(n);
+}
+
+static void arm_from(unsigned int nth)
+{
+	if (nth)
+		fake_fail_from(nth, ERR);
+}
+
+/* From one call on, nothing works any more. */
+static void all_calls_fail(const struct scenario *s)
+{
+	struct net *n = calloc(1, sizeof(*n));
+	unsigned int total;
+
+	cr_assert_eq(run_once(s, n, arm_from, 0), 0);
+	total = fake_calls();
+	fake_remove();
+	for (unsigned int nth = 1; nth <= total; nth++) {
+		int ret = run_once(s, n, arm_from, nth);
+
+		if (ret)
+			cr_assert(fits(ret) || ret == -FI_ETIMEDOUT,
+				  "from call %u on: %d", nth, ret);
 		fake_remove();
 	}
 	free(n);
@@ -293,6 +327,32 @@ static int run_refused(struct net *n)
 	return ret == -FI_ECONNREFUSED ? 0 : ret;
 }
 
+/* Three connections more than one hardware queue has room for. */
+static int run_several(struct net *n)
+{
+	struct fid_ep *a[3] = { NULL }, *b[3] = { NULL };
+	int ret = net_open(n);
+
+	if (!ret)
+		ret = net_listen(n);
+	for (int i = 0; i < 3 && !ret; i++)
+		ret = net_join_more(n, &a[i], &b[i]);
+	for (int i = 0; i < 3 && !ret; i++) {
+		n->side[0].ep = a[i];
+		n->side[1].ep = b[i];
+		ret = net_exchange(n, i % 2, 2, 64);
+	}
+	n->side[0].ep = NULL;
+	n->side[1].ep = NULL;
+	for (int i = 0; i < 3; i++) {
+		if (a[i])
+			cr_assert_eq(fi_close(&a[i]->fid), 0);
+		if (b[i])
+			cr_assert_eq(fi_close(&b[i]->fid), 0);
+	}
+	return ret;
+}
+
 /* The event and completion queues are waited for, and have something. */
 static int run_waiting(struct net *n)
 {
@@ -323,6 +383,12 @@ static const struct fake_dev_conf lagging = { .name = "fake0",
 					      .stale_cqes = true,
 					      .flush_lag = true };
 
+static const struct fake_dev_conf small = { .name = "fake0",
+					    .addrs = { "10.77.0.1" },
+					    .max_qp_wr = 64,
+					    .max_cqe = 100 };
+
+static const struct scenario several = { .run = run_several, .conf = &small };
 static const struct scenario opening = { .run = run_open };
 static const struct scenario whole = { .run = run_whole };
 static const struct scenario outstanding = { .run = run_outstanding };
@@ -396,6 +462,31 @@ Test(faults, bounce_buffers_survive_each_allocation)
 Test(faults, late_flushes_survive_each_call)
 {
 	every_call_fails(&late);
+}
+
+Test(faults, connection_survives_the_end_of_everything)
+{
+	all_calls_fail(&whole);
+}
+
+Test(faults, outstanding_operations_survive_the_end_of_everything)
+{
+	all_calls_fail(&outstanding);
+}
+
+Test(faults, bounce_buffers_survive_the_end_of_everything)
+{
+	all_calls_fail(&bounced);
+}
+
+Test(faults, several_connections_survive_each_call)
+{
+	every_call_fails(&several);
+}
+
+Test(faults, several_connections_survive_each_allocation)
+{
+	every_allocation_fails(&several);
 }
 
 /* Closing in every order: refused as busy, or done; never anything else. */

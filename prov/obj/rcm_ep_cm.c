@@ -139,17 +139,6 @@ static int rcm_ep_no_reject(struct fid_pep *pep, fid_t handle,
 	return -FI_ENOSYS;
 }
 
-static int rcm_ep_no_join(struct fid_ep *ep, const void *addr, uint64_t flags,
-			  struct fid_mc **mc, void *context)
-{
-	(void)ep;
-	(void)addr;
-	(void)flags;
-	(void)mc;
-	(void)context;
-	return -FI_ENOSYS;
-}
-
 struct fi_ops_cm rcm_ep_cm_ops = {
 	.size = sizeof(struct fi_ops_cm),
 	.setname = rcm_ep_setname,
@@ -160,5 +149,5 @@ struct fi_ops_cm rcm_ep_cm_ops = {
 	.accept = rcm_ep_accept,
 	.reject = rcm_ep_no_reject,
 	.shutdown = rcm_ep_shutdown,
-	.join = rcm_ep_no_join,
+	.join = rcm_no_join,
 };

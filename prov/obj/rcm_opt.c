@@ -70,6 +70,17 @@ ssize_t rcm_no_size_left(struct fid_ep *ep)
 	return -FI_ENOSYS;
 }
 
+int rcm_no_join(struct fid_ep *ep, const void *addr, uint64_t flags,
+		struct fid_mc **mc, void *context)
+{
+	(void)ep;
+	(void)addr;
+	(void)flags;
+	(void)mc;
+	(void)context;
+	return -FI_ENOSYS;
+}
+
 int rcm_opt_cm_data_len(const void *param, size_t *len)
 {
 	if (*len && !param)

@@ -4,6 +4,7 @@
 #ifndef RCM_OPT_H
 #define RCM_OPT_H
 
+#include <rdma/fi_cm.h>
 #include <rdma/fi_endpoint.h>
 
 #include "rcm_ep.h"
@@ -23,6 +24,10 @@ int rcm_no_tx_ctx(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
 int rcm_no_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
 		  struct fid_ep **rx_ep, void *context);
 ssize_t rcm_no_size_left(struct fid_ep *ep);
+
+/* fi_join(3): there is no multicast on a connection. -FI_ENOSYS. */
+int rcm_no_join(struct fid_ep *ep, const void *addr, uint64_t flags,
+		struct fid_mc **mc, void *context);
 
 /*
  * User bytes of a request or answer that go out: fi_cm(3) says that what

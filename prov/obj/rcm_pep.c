@@ -297,17 +297,6 @@ static int rcm_pep_no_shutdown(struct fid_ep *ep, uint64_t flags)
 	return -FI_ENOSYS;
 }
 
-static int rcm_pep_no_join(struct fid_ep *ep, const void *addr, uint64_t flags,
-			   struct fid_mc **mc, void *context)
-{
-	(void)ep;
-	(void)addr;
-	(void)flags;
-	(void)mc;
-	(void)context;
-	return -FI_ENOSYS;
-}
-
 static struct fi_ops rcm_pep_fi_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = rcm_pep_close,
@@ -339,7 +328,7 @@ static struct fi_ops_cm rcm_pep_cm_ops = {
 	.accept = rcm_pep_no_accept,
 	.reject = rcm_pep_reject,
 	.shutdown = rcm_pep_no_shutdown,
-	.join = rcm_pep_no_join,
+	.join = rcm_no_join,
 };
 
 /* A destination in the info is none of a listener's business. */

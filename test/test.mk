@@ -48,7 +48,6 @@ UNIT_TESTS += test/unit/test_param
 UNIT_TESTS += test/unit/test_rq
 UNIT_TESTS += test/unit/test_sq
 UNIT_TESTS += test/unit/test_stage
-UNIT_TESTS += test/unit/test_sq
 UNIT_TESTS += test/unit/test_tclass
 UNIT_TESTS += test/unit/test_wire
 

@@ -232,10 +232,8 @@ static int net_read_err(struct net_side *s, struct net_ev *ev)
 /* Reads one event of a side, if any, into its list. */
 static int net_read_eq(struct net_side *s)
 {
-	struct {
-		struct fi_eq_cm_entry cm;
-		uint8_t data[256];
-	} buf;
+	struct fi_eq_cm_entry cm;
+	uint8_t buf[sizeof(cm) + sizeof(s->ev[0].data)];
 	struct net_ev *ev = &s->ev[s->n_ev];
 	uint32_t event;
 	ssize_t ret;
@@ -243,21 +241,22 @@ static int net_read_eq(struct net_side *s)
 	if (!s->eq || s->n_ev == NET_EVENTS)
 		return 0;
 	memset(ev, 0, sizeof(*ev));
-	ret = fi_eq_read(s->eq, &event, &buf, sizeof(buf), 0);
+	ret = fi_eq_read(s->eq, &event, buf, sizeof(buf), 0);
 	if (ret == -FI_EAGAIN)
 		return 0;
 	if (ret == -FI_EAVAIL) {
 		ret = net_read_err(s, ev);
 		if (ret)
 			return (int)ret;
-	} else if (ret < (ssize_t)sizeof(buf.cm)) {
+	} else if (ret < (ssize_t)sizeof(cm)) {
 		return ret < 0 ? (int)ret : -FI_EOTHER;
 	} else {
+		memcpy(&cm, buf, sizeof(cm));
 		ev->event = event;
-		ev->fid = buf.cm.fid;
-		ev->info = event == FI_CONNREQ ? buf.cm.info : NULL;
-		ev->len = ret - sizeof(buf.cm);
-		memcpy(ev->data, buf.data, ev->len);
+		ev->fid = cm.fid;
+		ev->info = event == FI_CONNREQ ? cm.info : NULL;
+		ev->len = ret - sizeof(cm);
+		memcpy(ev->data, buf + sizeof(cm), ev->len);
 	}
 	s->n_ev++;
 	return 0;

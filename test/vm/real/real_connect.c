@@ -11,15 +11,15 @@
 
 #define CM_DATA 55
 
-struct cm_event {
+union cm_event {
 	struct fi_eq_cm_entry entry;
-	uint8_t data[256];
+	uint8_t room[sizeof(struct fi_eq_cm_entry) + 256];
 };
 
 /* A connects with LEN bytes, B sees them and answers with as many others. */
 static void exchange_private_data(struct real *r, size_t len)
 {
-	struct cm_event ev;
+	union cm_event ev;
 	uint8_t out[CM_DATA], back[CM_DATA];
 	struct fi_info *info = real_peer_info(r);
 	uint32_t event;

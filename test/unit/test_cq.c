@@ -182,14 +182,17 @@ Test(cq, source_addresses_are_not_available)
 }
 
 /* the layout of 1.20 and later, whatever the headers */
-struct new_err_entry {
+union new_err_entry {
 	struct fi_cq_err_entry old;
-	fi_addr_t src_addr;
+	struct {
+		uint64_t before[10];
+		fi_addr_t src_addr;
+	};
 };
 
 Test(cq, error_entry_is_filled_to_the_callers_version)
 {
-	struct new_err_entry err;
+	union new_err_entry err;
 	uint32_t vendor = 0;
 
 	open_cq(FI_WAIT_NONE);

@@ -65,11 +65,15 @@ static int rcm_eq_control(struct fid *fid, int command, void *arg)
 
 	switch (command) {
 	case FI_GETWAIT:
+		if (!arg)
+			return -FI_EINVAL;
 		if (eq->wait.epfd < 0)
 			return -FI_ENODATA;
 		*(int *)arg = eq->wait.epfd;
 		return 0;
 	case FI_GETWAITOBJ:
+		if (!arg)
+			return -FI_EINVAL;
 		*(enum fi_wait_obj *)arg = eq->wait_obj;
 		return 0;
 	default:

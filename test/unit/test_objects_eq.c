@@ -152,6 +152,14 @@ Test(eq, waiting_without_a_wait_object_is_refused)
 	cr_assert_eq(fi_close(&other->fid), 0);
 }
 
+Test(eq, wait_object_is_told_only_where_there_is_room_for_it)
+{
+	cr_assert_eq(fi_control(&eq()->fid, FI_GETWAIT, NULL), -FI_EINVAL);
+#ifdef FI_GETWAITOBJ
+	cr_assert_eq(fi_control(&eq()->fid, FI_GETWAITOBJ, NULL), -FI_EINVAL);
+#endif
+}
+
 Test(eq, sread_waits_as_long_as_it_says)
 {
 	int64_t start = now_ms();

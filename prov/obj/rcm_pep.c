@@ -229,13 +229,12 @@ static int rcm_pep_listen(struct fid_pep *fid)
 static int rcm_pep_reject(struct fid_pep *fid, fid_t handle, const void *param,
 			  size_t paramlen)
 {
-	struct rcm_pep *pep = rcm_pep_of(&fid->fid);
 	struct rcm_connreq *req;
 	struct rcm_conn *conn;
 	struct rcm_eq *eq;
 	int ret;
 
-	(void)pep;
+	(void)fid; /* the handle knows where it came in */
 	if (!handle || handle->fclass != FI_CLASS_CONNREQ)
 		return -FI_EINVAL;
 	ret = rcm_opt_cm_data_len(param, &paramlen);

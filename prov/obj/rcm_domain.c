@@ -17,6 +17,7 @@
 #include "rcm_log.h"
 #include "rcm_mr.h"
 #include "rcm_nic.h"
+#include "rcm_offer.h"
 #include "rcm_sys.h"
 
 /* Gives back what DOMAIN has; also one that was opened only in part. */
@@ -270,6 +271,7 @@ static int rcm_domain_read_dev(struct rcm_domain *domain, const char *name)
 		domain->attr = dev->attr;
 		domain->port_num = dev->port_num;
 		domain->max_msg_size = dev->port.max_msg_sz;
+		domain->tx_refused = dev->iwarp ? RCM_IWARP_NO_FLAGS : 0;
 		ret = 0;
 	} else {
 		RCM_WARN(DOMAIN, "device %s: %s", name,

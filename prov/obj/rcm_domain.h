@@ -26,9 +26,10 @@ struct rcm_domain {
 	struct ibv_device_attr attr;
 	uint8_t port_num;
 	uint64_t max_msg_size;
-	uint32_t tclass; /* of endpoints whose info names none */
-	bool locked;	 /* FI_THREAD_SAFE: locks are real */
-	bool layered;	 /* opened by ofi_rxm or the like */
+	uint64_t tx_refused; /* flags of fi_sendmsg that the device cannot keep */
+	uint32_t tclass;     /* of endpoints whose info names none */
+	bool locked;	     /* FI_THREAD_SAFE: locks are real */
+	bool layered;	     /* opened by ofi_rxm or the like */
 };
 
 /* fi_domain(3); the fabric's .domain. */

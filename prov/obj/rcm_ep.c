@@ -350,6 +350,7 @@ static int rcm_ep_init(struct rcm_ep *ep, const struct fi_info *info)
 	ep->tx_op_flags = info->tx_attr->op_flags;
 	ep->rx_op_flags = info->rx_attr->op_flags;
 	ep->max_msg_size = ep->domain->max_msg_size;
+	ep->tx_refused = ep->domain->tx_refused;
 	ep->layered = ep->domain->layered;
 	ep->fid.fid.fclass = FI_CLASS_EP;
 	ep->fid.fid.ops = &rcm_ep_fi_ops;

@@ -36,6 +36,7 @@ struct rcm_ep {
 	uint64_t tx_op_flags, rx_op_flags;
 	struct rcm_ep_limits limits;
 	uint64_t max_msg_size;
+	uint64_t tx_refused; /* the domain's */
 	bool enabled;
 	bool layered; /* ofi_rxm is above */
 	struct rcm_conn *conn;

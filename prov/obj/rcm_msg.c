@@ -186,7 +186,7 @@ static ssize_t rcm_msg_sendmsg(struct fid_ep *fid, const struct fi_msg *msg,
 	struct rcm_tx tx;
 	ssize_t ret;
 
-	if (rcm_unlikely(flags & ~RCM_MSG_TX_FLAGS))
+	if (rcm_unlikely(flags & (~RCM_MSG_TX_FLAGS | ep->tx_refused)))
 		return -FI_EBADFLAGS;
 	ret = rcm_msg_gather(&from, msg->msg_iov, msg->desc, msg->iov_count,
 			     ep->limits.tx_iov);

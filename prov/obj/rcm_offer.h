@@ -35,6 +35,12 @@
 	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE)
 #define RCM_RX_OP_FLAGS FI_COMPLETION
 
+/*
+ * iWARP completes a send when it is in the stream to the peer: of the levels
+ * that a call or an endpoint may ask for, it keeps none beyond that.
+ */
+#define RCM_IWARP_NO_FLAGS (FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
+
 /* A reliable connection keeps the order of its messages. */
 #define RCM_MSG_ORDER FI_ORDER_SAS
 

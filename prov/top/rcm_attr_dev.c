@@ -7,6 +7,7 @@
 #include <rdma/fi_endpoint.h>
 
 #include "rcm_attr.h"
+#include "rcm_offer.h"
 
 static size_t rcm_attr_limit(int limit)
 {
@@ -24,6 +25,10 @@ static int rcm_attr_dev_tx(const struct fi_tx_attr *hints,
 		ret = rcm_refuse_more(why, "tx_attr->iov_limit",
 				      hints->iov_limit,
 				      rcm_attr_limit(dev->attr.max_sge));
+	if (!ret && dev->iwarp)
+		ret = rcm_refuse_bits(why, "tx_attr->op_flags", hints->op_flags,
+				      RCM_TX_OP_FLAGS & ~RCM_IWARP_NO_FLAGS,
+				      FI_TYPE_OP_FLAGS);
 	return ret;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rcm_attr.h"
 #include "rcm_info.h"
 #include "rcm_nic.h"
 #include "rcm_offer.h"
@@ -153,6 +154,25 @@ Test(info, iwarp_has_its_protocol_and_no_immediate_data)
 	cr_assert_eq(i->domain_attr->cq_data_size, 0);
 	cr_assert_str_eq(i->fabric_attr->name, "iWARP");
 	fi_freeinfo(i);
+}
+
+/* the same hints are met by the same device with another transport */
+Test(info, iwarp_offers_no_completion_level_beyond_injection)
+{
+	struct fi_info *h = fi_allocinfo(), *i;
+	struct rcm_why why = { 0 };
+
+	for (int iwarp = 0; iwarp < 2; iwarp++) {
+		dev.iwarp = iwarp;
+		i = make(0);
+		h->tx_attr->op_flags = FI_TRANSMIT_COMPLETE;
+		cr_assert_eq(rcm_attr_check_dev(h, i, &dev, &why),
+			     iwarp ? -FI_ENODATA : 0);
+		h->tx_attr->op_flags = FI_INJECT_COMPLETE;
+		cr_assert_eq(rcm_attr_check_dev(h, i, &dev, &why), 0);
+		fi_freeinfo(i);
+	}
+	fi_freeinfo(h);
 }
 
 Test(info, infiniband_fabric_is_named_after_its_subnet)

@@ -6,6 +6,7 @@
 
 #include "rcm_ep.h"
 #include "rcm_mr.h"
+#include "rcm_offer.h"
 #include "script_qp.h"
 
 /* fi_msg(3) on an endpoint of which only the queue pair is made. */
@@ -204,6 +205,21 @@ Test(msg, delivery_complete_is_the_acknowledgement)
 	cr_assert_eq(fi_sendmsg(&ep.fid, &msg, FI_DELIVERY_COMPLETE), 0);
 	cr_assert_eq(script_last_send(dev, 0)->flags & IBV_SEND_SIGNALED,
 		     IBV_SEND_SIGNALED);
+}
+
+/* an iWARP domain: the card completes what has not arrived yet */
+Test(msg, completion_level_beyond_the_device_is_refused)
+{
+	struct iovec iov = { data, 8 };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
+
+	ep.tx_refused = RCM_IWARP_NO_FLAGS;
+	cr_assert_eq(fi_sendmsg(&ep.fid, &msg, FI_DELIVERY_COMPLETE),
+		     -FI_EBADFLAGS);
+	cr_assert_eq(fi_sendmsg(&ep.fid, &msg, FI_TRANSMIT_COMPLETE),
+		     -FI_EBADFLAGS);
+	cr_assert_eq(fi_sendmsg(&ep.fid, &msg, FI_INJECT_COMPLETE), 0);
+	ep.tx_refused = 0;
 }
 
 Test(msg, flags_that_are_not_offered_are_refused)

@@ -9,6 +9,7 @@
 #include <rdma/fi_endpoint.h>
 
 #include "rcm_nic.h"
+#include "rcm_offer.h"
 
 /* The address of DEV that a request came in on. */
 static struct rcm_dev_addr rcm_connreq_addr(const struct rcm_dev *dev,
@@ -55,7 +56,8 @@ struct fi_info *rcm_info_connreq(const struct fi_info *pep,
 	info = rcm_info_new(version, dev, &addr);
 	if (!info)
 		return NULL;
-	/* the core fills it in what fi_getinfo() gives, not here */
+	/* the core fills these in what fi_getinfo() gives, not here */
+	info->fabric_attr->prov_version = RCM_PROV_VERSION;
 	info->fabric_attr->prov_name = strdup("rcm");
 	if (!info->fabric_attr->prov_name) {
 		fi_freeinfo(info);

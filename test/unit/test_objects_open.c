@@ -10,6 +10,7 @@
 
 #include "fake.h"
 #include "net.h"
+#include "rcm_offer.h"
 
 static struct net n;
 
@@ -260,6 +261,7 @@ Test(open, request_info_opens_a_domain_of_its_own)
 	cr_assert_not_null(n.req->src_addr);
 	cr_assert_not_null(n.req->dest_addr);
 	cr_assert_not_null(n.req->fabric_attr->prov_name);
+	cr_assert_eq(n.req->fabric_attr->prov_version, RCM_PROV_VERSION);
 	cr_assert_str_eq(n.req->fabric_attr->name, n.info->fabric_attr->name);
 	cr_assert_str_eq(n.req->domain_attr->name, n.info->domain_attr->name);
 	cr_assert_eq(fi_domain(n.fabric, n.req, &domain, NULL), 0);

@@ -273,7 +273,7 @@ static void rcm_ep_fill_cfg(const struct rcm_ep *ep, struct rcm_conn_cfg *cfg)
 }
 
 /* The endpoint becomes the owner of a request's connection. */
-static int rcm_ep_adopt(struct rcm_ep *ep, struct rcm_connreq *req)
+static void rcm_ep_adopt(struct rcm_ep *ep, struct rcm_connreq *req)
 {
 	struct rcm_eq *eq = req->eq;
 
@@ -284,7 +284,6 @@ static int rcm_ep_adopt(struct rcm_ep *ep, struct rcm_connreq *req)
 	rcm_ref_get(&eq->refs);
 	ep->req_eq = eq;
 	rcm_unlock(&eq->lock);
-	return 0;
 }
 
 static int rcm_ep_new_conn(struct rcm_ep *ep, const struct fi_info *info)
@@ -294,15 +293,16 @@ static int rcm_ep_new_conn(struct rcm_ep *ep, const struct fi_info *info)
 	ep->conn = rcm_conn_new(&rcm_ep_conn_ops, ep);
 	if (!ep->conn)
 		return -FI_ENOMEM;
-	if (info->handle)
-		ret = rcm_pep_take_addr(rcm_pep_of(info->handle),
-					&ep->conn->src);
-	else if (info->src_addr)
-		ret = rcm_addr_read(&ep->conn->src, info->src_addr,
-				    info->src_addrlen);
-	if (!ret && info->dest_addr)
+	if (info->dest_addr)
 		ret = rcm_addr_read(&ep->conn->dst, info->dest_addr,
 				    info->dest_addrlen);
+	if (!ret && info->src_addr && !info->handle)
+		ret = rcm_addr_read(&ep->conn->src, info->src_addr,
+				    info->src_addrlen);
+	/* last, since what has been taken over cannot be given back */
+	if (!ret && info->handle)
+		ret = rcm_pep_take_addr(rcm_pep_of(info->handle),
+					&ep->conn->src);
 	if (ret) {
 		rcm_conn_close(ep->conn);
 		rcm_conn_free(ep->conn, NULL);
@@ -313,12 +313,11 @@ static int rcm_ep_new_conn(struct rcm_ep *ep, const struct fi_info *info)
 /* info->handle: a request, a passive endpoint to take over, or nothing. */
 static int rcm_ep_get_conn(struct rcm_ep *ep, const struct fi_info *info)
 {
-	int ret;
+	int ret = 0;
 
 	if (info->handle && info->handle->fclass == FI_CLASS_CONNREQ)
-		ret = rcm_ep_adopt(ep,
-				   rcm_container_of(info->handle,
-						    struct rcm_connreq, fid));
+		rcm_ep_adopt(ep, rcm_container_of(info->handle,
+						  struct rcm_connreq, fid));
 	else if (!info->handle || info->handle->fclass == FI_CLASS_PEP)
 		ret = rcm_ep_new_conn(ep, info);
 	else

@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fake.h"
@@ -268,6 +269,39 @@ Test(open, request_info_opens_a_domain_of_its_own)
 	cr_assert_eq(fi_endpoint(domain, n.req, &ep, NULL), 0);
 	cr_assert_eq(fi_close(&ep->fid), 0);
 	cr_assert_eq(fi_close(&domain->fid), 0);
+}
+
+/* fi_endpoint(3): info->handle names a passive endpoint to take over */
+Test(open, endpoint_takes_the_address_of_a_passive_one)
+{
+	struct fi_info *info = fi_dupinfo(n.info);
+	union rcm_addr pep_addr = { 0 }, ep_addr = { 0 };
+	size_t pep_len = sizeof(pep_addr), ep_len = sizeof(ep_addr);
+	struct fid_pep *pep;
+	struct fid_ep *ep;
+
+	cr_assert_eq(fi_passive_ep(n.fabric, n.info, &pep, NULL), 0);
+	cr_assert_eq(fi_getname(&pep->fid, &pep_addr, &pep_len), 0);
+	info->handle = &pep->fid;
+
+	/* what is refused has taken nothing */
+	info->dest_addr = calloc(1, 3);
+	info->dest_addrlen = 3;
+	cr_assert_eq(fi_endpoint(n.domain, info, &ep, NULL), -FI_EINVAL);
+	free(info->dest_addr);
+	info->dest_addr = NULL;
+	info->dest_addrlen = 0;
+
+	cr_assert_eq(fi_endpoint(n.domain, info, &ep, NULL), 0);
+	cr_assert_eq(fi_getname(&ep->fid, &ep_addr, &ep_len), 0);
+	cr_assert_eq(ep_len, pep_len);
+	cr_assert_eq(memcmp(&ep_addr, &pep_addr, pep_len), 0);
+	cr_assert_eq(fi_close(&ep->fid), 0);
+	cr_assert_eq(fi_endpoint(n.domain, info, &ep, NULL), -FI_EINVAL,
+		     "there is only one to take over");
+	cr_assert_eq(fi_close(&pep->fid), 0);
+	info->handle = NULL;
+	fi_freeinfo(info);
 }
 
 Test(open, memory_registration_counts_on_the_domain)

@@ -44,6 +44,7 @@ PROV_SOURCES += prov/obj/rcm_enosys.h
 PROV_SOURCES += prov/obj/rcm_ep.c
 PROV_SOURCES += prov/obj/rcm_ep.h
 PROV_SOURCES += prov/obj/rcm_ep_bind.c
+PROV_SOURCES += prov/obj/rcm_face.c
 PROV_SOURCES += prov/obj/rcm_ep_cm.c
 PROV_SOURCES += prov/obj/rcm_ep_conn.c
 PROV_SOURCES += prov/obj/rcm_eq.c

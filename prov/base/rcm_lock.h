@@ -19,6 +19,7 @@ enum rcm_lock_rank {
 	RCM_RANK_SEND = 30,    /* a send queue */
 	RCM_RANK_RECV = 31,    /* a receive queue */
 	RCM_RANK_CQ = 50,      /* a completion queue */
+	RCM_RANK_ALIAS = 60,   /* the aliases of an endpoint */
 	RCM_RANK_DEFER = 70,   /* what the EQ has still to look at */
 	RCM_RANK_DEVICES = 80, /* the snapshot of the device list */
 };

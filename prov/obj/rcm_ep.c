@@ -59,9 +59,17 @@ static void rcm_ep_unbind(struct rcm_ep *ep)
  */
 static int rcm_ep_close(struct fid *fid)
 {
-	struct rcm_ep *ep = rcm_container_of(fid, struct rcm_ep, fid.fid);
+	struct rcm_ep *ep = rcm_ep_of_fid(fid);
 	struct rcm_eq *eq = rcm_ep_conn_eq(ep);
+	bool busy;
 
+	rcm_lock(&ep->alias_lock);
+	busy = !rcm_list_empty(&ep->aliases);
+	rcm_unlock(&ep->alias_lock);
+	if (busy) {
+		RCM_INFO(EP_CTRL, "an alias of the endpoint is still open");
+		return -FI_EBUSY;
+	}
 	rcm_ep_close_conn(ep);
 	rcm_qp_close(&ep->qp);
 	if (ep->eq)
@@ -71,6 +79,7 @@ static int rcm_ep_close(struct fid *fid)
 	rcm_conn_free(ep->conn, eq ? &eq->lock : NULL);
 	free(ep->connected_entry);
 	free(ep->final_entry);
+	rcm_lock_fini(&ep->alias_lock);
 	rcm_ep_unbind(ep);
 	free(ep);
 	return 0;
@@ -129,6 +138,19 @@ static int rcm_ep_watch(struct rcm_ep *ep)
 	return ret;
 }
 
+/* Messages may be posted from now on, through the aliases as well. */
+static void rcm_ep_set_msg_ops(struct rcm_ep *ep)
+{
+	struct rcm_list *node, *tmp;
+
+	rcm_lock(&ep->alias_lock);
+	ep->fid.msg = &rcm_msg_ops;
+	rcm_list_for_each(&ep->aliases, node, tmp)
+		rcm_list_entry(node, struct rcm_face, node)->fid.msg =
+			&rcm_msg_ops;
+	rcm_unlock(&ep->alias_lock);
+}
+
 int rcm_ep_enable(struct rcm_ep *ep)
 {
 	int ret;
@@ -147,19 +169,25 @@ int rcm_ep_enable(struct rcm_ep *ep)
 	rcm_unlock(&ep->eq->lock);
 	if (ret)
 		return ret;
-	ep->fid.msg = &rcm_msg_ops;
+	rcm_ep_set_msg_ops(ep);
 	ep->enabled = true;
 	return 0;
 }
 
-static int rcm_ep_control(struct fid *fid, int command, void *arg)
+int rcm_ep_control(struct fid *fid, int command, void *arg)
 {
-	struct rcm_ep *ep = rcm_container_of(fid, struct rcm_ep, fid.fid);
+	struct rcm_face *face =
+		rcm_face_of(rcm_container_of(fid, struct fid_ep, fid));
 
-	(void)arg;
 	switch (command) {
 	case FI_ENABLE:
-		return rcm_ep_enable(ep);
+		return rcm_ep_enable(face->ep);
+	case FI_ALIAS:
+		return rcm_face_alias(face, arg);
+	case FI_GETOPSFLAG:
+		return rcm_face_get_flags(face, arg);
+	case FI_SETOPSFLAG:
+		return rcm_face_set_flags(face, arg);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -339,6 +367,7 @@ static int rcm_ep_init(struct rcm_ep *ep, const struct fi_info *info)
 	if (ret)
 		return ret;
 	rcm_list_init(&ep->work.node);
+	rcm_list_init(&ep->aliases);
 	ep->connected_entry = rcm_eq_entry_new(RCM_CM_DATA_MAX);
 	ep->final_entry = rcm_eq_entry_new(RCM_CM_DATA_MAX);
 	if (!ep->connected_entry || !ep->final_entry)
@@ -346,8 +375,9 @@ static int rcm_ep_init(struct rcm_ep *ep, const struct fi_info *info)
 	ep->caps = info->caps & (FI_SEND | FI_RECV);
 	if (!ep->caps)
 		ep->caps = FI_SEND | FI_RECV;
-	ep->tx_op_flags = info->tx_attr->op_flags;
-	ep->rx_op_flags = info->rx_attr->op_flags;
+	ep->face.ep = ep;
+	atomic_init(&ep->face.tx_op_flags, info->tx_attr->op_flags);
+	atomic_init(&ep->face.rx_op_flags, info->rx_attr->op_flags);
 	ep->max_msg_size = ep->domain->max_msg_size;
 	ep->tx_refused = ep->domain->tx_refused;
 	ep->layered = ep->domain->layered;
@@ -386,6 +416,7 @@ int rcm_ep_open(struct fid_domain *domain_fid, struct fi_info *info,
 		free(ep);
 		return ret;
 	}
+	rcm_lock_init(&ep->alias_lock, RCM_RANK_ALIAS, true);
 	rcm_ref_get(&domain->refs);
 	*ep_fid = &ep->fid;
 	return 0;

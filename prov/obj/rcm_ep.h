@@ -12,6 +12,8 @@
 #include "rcm_base.h"
 #include "rcm_conn.h"
 #include "rcm_eq.h"
+#include "rcm_face.h"
+#include "rcm_lock.h"
 #include "rcm_obj.h"
 #include "rcm_qp.h"
 
@@ -27,13 +29,19 @@ struct rcm_ep_limits {
 };
 
 struct rcm_ep {
-	struct fid_ep fid;
+	union {
+		struct fid_ep fid; /* the face's */
+		struct rcm_face face;
+	};
+	struct rcm_list aliases; /* struct rcm_face, under alias_lock */
+	struct rcm_lock alias_lock;
 	struct rcm_domain *domain;
 	struct rcm_eq *eq;
 	struct rcm_cq *tx_cq, *rx_cq;
-	bool tx_selective, rx_selective; /* FI_SELECTIVE_COMPLETION at bind */
+	/* RCM_TX_COMPLETE unless bound with FI_SELECTIVE_COMPLETION */
+	uint32_t tx_always;
+	bool rx_selective;
 	uint64_t caps;
-	uint64_t tx_op_flags, rx_op_flags;
 	struct rcm_ep_limits limits;
 	uint64_t max_msg_size;
 	uint64_t tx_refused; /* the domain's */
@@ -62,6 +70,9 @@ extern struct fi_ops_cm rcm_ep_cm_ops;
 /* What an endpoint does when its connection calls upward; rcm_ep_conn.c */
 extern const struct rcm_conn_ops rcm_ep_conn_ops;
 
+/* fi_control(3) of an endpoint and of its aliases */
+int rcm_ep_control(struct fid *fid, int command, void *arg);
+
 /* fi_ep_bind(3); rcm_ep_bind.c */
 int rcm_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags);
 
@@ -71,9 +82,16 @@ int rcm_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags);
  */
 int rcm_ep_enable(struct rcm_ep *ep);
 
+/* The endpoint of FID, which may be an alias's. */
 static inline struct rcm_ep *rcm_ep_of(struct fid_ep *fid)
 {
-	return rcm_container_of(fid, struct rcm_ep, fid);
+	return rcm_face_of(fid)->ep;
+}
+
+/* The same, where it is given as what every object is. */
+static inline struct rcm_ep *rcm_ep_of_fid(struct fid *fid)
+{
+	return rcm_ep_of(rcm_container_of(fid, struct fid_ep, fid));
 }
 
 #endif /* RCM_EP_H */

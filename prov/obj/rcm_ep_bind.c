@@ -31,7 +31,7 @@ static int rcm_ep_bind_cq(struct rcm_ep *ep, struct rcm_cq *cq, uint64_t flags)
 	if (flags & FI_TRANSMIT) {
 		rcm_ref_get(&cq->refs);
 		ep->tx_cq = cq;
-		ep->tx_selective = selective;
+		ep->tx_always = selective ? 0 : RCM_TX_COMPLETE;
 	}
 	if (flags & FI_RECV) {
 		rcm_ref_get(&cq->refs);
@@ -43,7 +43,7 @@ static int rcm_ep_bind_cq(struct rcm_ep *ep, struct rcm_cq *cq, uint64_t flags)
 
 int rcm_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 {
-	struct rcm_ep *ep = rcm_container_of(fid, struct rcm_ep, fid.fid);
+	struct rcm_ep *ep = rcm_ep_of_fid(fid);
 
 	if (!bfid)
 		return -FI_EINVAL;

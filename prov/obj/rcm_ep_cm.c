@@ -25,7 +25,7 @@ static void rcm_ep_unlock(struct rcm_ep *ep)
 
 static int rcm_ep_setname(fid_t fid, void *addr, size_t addrlen)
 {
-	struct rcm_ep *ep = rcm_container_of(fid, struct rcm_ep, fid.fid);
+	struct rcm_ep *ep = rcm_ep_of_fid(fid);
 	union rcm_addr name;
 	int ret = rcm_addr_read(&name, addr, addrlen);
 
@@ -42,7 +42,7 @@ static int rcm_ep_setname(fid_t fid, void *addr, size_t addrlen)
 
 static int rcm_ep_getname(fid_t fid, void *addr, size_t *addrlen)
 {
-	struct rcm_ep *ep = rcm_container_of(fid, struct rcm_ep, fid.fid);
+	struct rcm_ep *ep = rcm_ep_of_fid(fid);
 	union rcm_addr name;
 	int ret;
 

@@ -80,13 +80,29 @@ static inline ssize_t rcm_msg_gather(struct rcm_msg_iov *to,
 /* The queue's flags of a call whose fi_msg(3) flags are FLAGS. */
 static inline uint32_t rcm_msg_tx_flags(const struct rcm_ep *ep, uint64_t flags)
 {
-	uint32_t tx = 0;
+	uint32_t tx = ep->tx_always;
 
-	if (!ep->tx_selective || (flags & FI_COMPLETION))
+	if (flags & FI_COMPLETION)
 		tx |= RCM_TX_COMPLETE;
 	if (flags & FI_INJECT)
 		tx |= RCM_TX_INJECT;
 	return tx;
+}
+
+/* The same of a call without flags. */
+static inline uint32_t rcm_msg_tx_default(struct fid_ep *fid)
+{
+	struct rcm_face *face = rcm_face_of(fid);
+
+	return rcm_msg_tx_flags(face->ep,
+				atomic_load_explicit(&face->tx_op_flags,
+						     memory_order_relaxed));
+}
+
+static inline uint64_t rcm_msg_rx_default(struct fid_ep *fid)
+{
+	return atomic_load_explicit(&rcm_face_of(fid)->rx_op_flags,
+				    memory_order_relaxed);
 }
 
 /* One buffer; DATA of more than 32 bits is beyond cq_data_size. */
@@ -122,8 +138,8 @@ static ssize_t rcm_msg_send(struct fid_ep *fid, const void *buf, size_t len,
 	struct rcm_ep *ep = rcm_ep_of(fid);
 
 	(void)dest_addr;
-	return rcm_msg_send_buf(ep, buf, len, desc, 0,
-				rcm_msg_tx_flags(ep, ep->tx_op_flags), context);
+	return rcm_msg_send_buf(ep, buf, len, desc, 0, rcm_msg_tx_default(fid),
+				context);
 }
 
 static ssize_t rcm_msg_senddata(struct fid_ep *fid, const void *buf, size_t len,
@@ -133,9 +149,8 @@ static ssize_t rcm_msg_senddata(struct fid_ep *fid, const void *buf, size_t len,
 	struct rcm_ep *ep = rcm_ep_of(fid);
 
 	(void)dest_addr;
-	return rcm_msg_send_buf(
-		ep, buf, len, desc, data,
-		rcm_msg_tx_flags(ep, ep->tx_op_flags) | RCM_TX_IMM, context);
+	return rcm_msg_send_buf(ep, buf, len, desc, data,
+				rcm_msg_tx_default(fid) | RCM_TX_IMM, context);
 }
 
 static ssize_t rcm_msg_inject(struct fid_ep *fid, const void *buf, size_t len,
@@ -171,7 +186,7 @@ static ssize_t rcm_msg_sendv(struct fid_ep *fid, const struct iovec *iov,
 	tx.context = context;
 	tx.sge = from.sge;
 	tx.n_sge = from.n;
-	tx.flags = from.flags | rcm_msg_tx_flags(ep, ep->tx_op_flags);
+	tx.flags = from.flags | rcm_msg_tx_default(fid);
 	tx.imm = 0;
 	tx.len = from.len;
 	return rcm_sq_post(&ep->qp, &tx);
@@ -245,7 +260,7 @@ static ssize_t rcm_msg_recv(struct fid_ep *fid, void *buf, size_t len,
 		sge.lkey = rcm_mr_lkey(desc);
 	}
 	return rcm_rq_post(&ep->qp, &sge, len != 0, context, false,
-			   rcm_msg_wants_entry(ep, ep->rx_op_flags));
+			   rcm_msg_wants_entry(ep, rcm_msg_rx_default(fid)));
 }
 
 static ssize_t rcm_msg_recv_iov(struct rcm_ep *ep, const struct iovec *iov,
@@ -273,7 +288,8 @@ static ssize_t rcm_msg_recvv(struct fid_ep *fid, const struct iovec *iov,
 	struct rcm_ep *ep = rcm_ep_of(fid);
 
 	(void)src_addr;
-	return rcm_msg_recv_iov(ep, iov, desc, count, context, ep->rx_op_flags);
+	return rcm_msg_recv_iov(ep, iov, desc, count, context,
+				rcm_msg_rx_default(fid));
 }
 
 static ssize_t rcm_msg_recvmsg(struct fid_ep *fid, const struct fi_msg *msg,

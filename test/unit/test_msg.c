@@ -23,6 +23,8 @@ static void setup_ep(void)
 	rcm_qp_up(&ep.qp);
 	dev = script.last_qp;
 	ep.fid.msg = &rcm_msg_ops;
+	ep.face.ep = &ep;
+	ep.tx_always = RCM_TX_COMPLETE;
 	ep.limits.tx_iov = 4;
 	ep.limits.rx_iov = 3;
 	ep.max_msg_size = 1 << 20;
@@ -258,14 +260,14 @@ Test(msg, selective_send_completes_when_flagged)
 {
 	struct fi_msg msg = { 0 };
 
-	ep.tx_selective = true;
+	ep.tx_always = 0;
 	cr_assert_eq(fi_send(&ep.fid, data, 8, NULL, 0, NULL), 0);
 	expect_entry(false);
 	cr_assert_eq(fi_sendmsg(&ep.fid, &msg, FI_COMPLETION), 0);
 	expect_entry(true);
 	cr_assert_eq(fi_sendmsg(&ep.fid, &msg, FI_TRANSMIT_COMPLETE), 0);
 	expect_entry(false);
-	ep.tx_op_flags = FI_COMPLETION;
+	ep.face.tx_op_flags = FI_COMPLETION;
 	cr_assert_eq(fi_send(&ep.fid, data, 8, NULL, 0, NULL), 0);
 	expect_entry(true);
 	cr_assert_eq(fi_sendmsg(&ep.fid, &msg, 0), 0);
@@ -281,7 +283,7 @@ Test(msg, selective_receive_completes_when_flagged)
 	ep.rx_selective = true;
 	cr_assert_eq(fi_recv(&ep.fid, NULL, 0, NULL, 0, NULL), 0);
 	cr_assert_eq(fi_recvmsg(&ep.fid, &msg, FI_COMPLETION), 0);
-	ep.rx_op_flags = FI_COMPLETION;
+	ep.face.rx_op_flags = FI_COMPLETION;
 	cr_assert_eq(fi_recv(&ep.fid, NULL, 0, NULL, 0, NULL), 0);
 	cr_assert_eq(fi_recvmsg(&ep.fid, &msg, 0), 0);
 	script_received(dev, 0, -1);
@@ -300,7 +302,7 @@ Test(msg, default_inject_applies_to_calls_without_flags)
 	struct iovec iov = { data, 100 };
 	void *desc = &mr;
 
-	ep.tx_op_flags = FI_INJECT;
+	ep.face.tx_op_flags = FI_INJECT;
 	cr_assert_eq(fi_send(&ep.fid, data, 100, &mr, 0, NULL), -FI_EINVAL);
 	msg.msg_iov = &iov;
 	msg.iov_count = 1;

@@ -79,7 +79,7 @@ static ssize_t rcm_cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf,
 	buf->op_context = comp.op_context;
 	buf->flags = comp.flags;
 	buf->len = comp.len;
-	buf->buf = NULL;
+	buf->buf = comp.buf;
 	buf->data = comp.data;
 	buf->tag = 0;
 	buf->olen = comp.olen;

@@ -127,7 +127,7 @@ static inline void rcm_cqset_put(struct rcm_cqset *cs, void *buf,
 	entry->len = done->len;
 	if (cs->entry_size == sizeof(struct fi_cq_msg_entry))
 		return;
-	entry->buf = NULL; /* of FI_MULTI_RECV alone */
+	entry->buf = done->buf;
 	entry->data = done->data;
 	if (cs->entry_size == sizeof(struct fi_cq_tagged_entry))
 		entry->tag = 0;
@@ -148,6 +148,7 @@ static void rcm_cqset_keep(struct rcm_cqset *cs, const struct ibv_wc *wc)
 	comp.op_context = done.op_context;
 	comp.flags = done.flags;
 	comp.len = done.len;
+	comp.buf = done.buf;
 	comp.data = done.data;
 	rcm_soft_push(&cs->soft, &comp);
 }
@@ -246,6 +247,7 @@ static size_t rcm_cqset_read_soft(struct rcm_cqset *cs, char *buf, size_t count)
 		done.op_context = comp->op_context;
 		done.flags = comp->flags;
 		done.len = comp->len;
+		done.buf = comp->buf;
 		done.data = comp->data;
 		rcm_soft_pop(&cs->soft);
 		rcm_cqset_put(cs, buf, &done);

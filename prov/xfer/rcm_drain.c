@@ -9,6 +9,7 @@
 
 #include "rcm_log.h"
 #include "rcm_ring.h"
+#include "rcm_slot.h"
 #include "rcm_stage.h"
 #include "rcm_sys.h"
 #include "rcm_wc.h"
@@ -138,6 +139,8 @@ static void rcm_drain_cancel(struct rcm_cqset *cs, struct rcm_ring *ring)
 		comp.flags = rcm_op_flags[kind & RCM_SLOT_OP];
 		comp.err = FI_ECANCELED;
 		comp.prov_errno = IBV_WC_WR_FLUSH_ERR;
+		if (kind & RCM_SLOT_SPECIAL)
+			rcm_slot_end(ring, pos, kind, FI_ECANCELED);
 		if (!(kind & RCM_SLOT_ENTRY) && ring->qp->attr.layered)
 			continue;
 		if (rcm_soft_room(&cs->soft))

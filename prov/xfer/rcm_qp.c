@@ -13,6 +13,7 @@
 #include "rcm_err.h"
 #include "rcm_hwcq.h"
 #include "rcm_log.h"
+#include "rcm_slot.h"
 #include "rcm_stage.h"
 #include "rcm_sys.h"
 
@@ -42,6 +43,18 @@ static int rcm_qp_open_ring(struct rcm_qp *qp, struct rcm_cqset *cs,
 	if (ret)
 		rcm_ring_close(ring);
 	return ret;
+}
+
+/* The counters of both directions, before anything is posted. */
+static void rcm_qp_set_tallies(struct rcm_qp *qp)
+{
+	int op;
+
+	for (op = 0; op < RCM_OP_COUNT; op++)
+		if (qp->attr.tally[op])
+			rcm_slot_count(op == RCM_OP_RECV ? &qp->rq.ring :
+							   &qp->sq.ring,
+				       op, qp->attr.tally[op]);
 }
 
 static void rcm_qp_close_ring(struct rcm_cqset *cs, struct rcm_ring *ring,
@@ -228,6 +241,7 @@ int rcm_qp_open(struct rcm_qp *qp, const struct rcm_qp_attr *attr, uint8_t port)
 		ret = rcm_qp_create(qp);
 	if (ret)
 		goto err_free;
+	rcm_qp_set_tallies(qp);
 	if (attr->tx_cq && sq->max_inline < attr->inject_size) {
 		ret = rcm_bounce_open(&sq->bounce, attr->pd, sq->ring.mask + 1,
 				      attr->inject_size);

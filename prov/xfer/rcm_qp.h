@@ -56,7 +56,8 @@ struct rcm_qp_attr {
 	uint32_t tx_sge, rx_sge;
 	uint32_t inject_size;
 	uint64_t max_msg_size;
-	bool locked;  /* FI_THREAD_SAFE */
+	struct rcm_tally *tally[RCM_OP_COUNT]; /* what counts, or NULL */
+	bool locked;			       /* FI_THREAD_SAFE */
 	bool layered; /* ofi_rxm is above: design D18 */
 	/*
 	 * A work request failed for good; the queue pair is in ERR. Called

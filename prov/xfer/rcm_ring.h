@@ -31,13 +31,15 @@ enum rcm_op {
 /* In the kind of a slot, beside its enum rcm_op. */
 enum {
 	RCM_SLOT_OP = 0x0f,
-	RCM_SLOT_ENTRY = 0x80, /* success puts an entry, too */
+	RCM_SLOT_SPECIAL = 0x40, /* rcm_slot_end() has something to do */
+	RCM_SLOT_ENTRY = 0x80,	 /* success puts an entry, too */
 };
 
 /* The fi_cq(3) completion flags of each operation. */
 extern const uint64_t rcm_op_flags[RCM_OP_COUNT];
 
 struct rcm_qp;
+struct rcm_tally;
 
 struct rcm_ring {
 	/* fixed while it is open */
@@ -47,6 +49,12 @@ struct rcm_ring {
 	uint64_t wr_id; /* the ring's number in its engine, upper half */
 	uint32_t mask;	/* slots minus one; slots are a power of two */
 	uint32_t depth; /* how many may be outstanding */
+	/*
+	 * In the kind of every slot. A special slot is seen by itself, so a
+	 * send with one is signalled.
+	 */
+	uint8_t kind_always;
+	struct rcm_tally *tally[RCM_OP_COUNT]; /* counters, or NULL */
 
 	/* the producer's */
 	_Atomic uint32_t tail;

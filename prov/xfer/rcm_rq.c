@@ -12,6 +12,7 @@ static inline ssize_t rcm_rq_post_locked(struct rcm_qp *qp,
 					 bool wants_entry)
 {
 	struct rcm_ring *ring = &qp->rq.ring;
+	uint8_t kind = ring->kind_always | RCM_OP_RECV;
 	struct ibv_recv_wr wr, *bad;
 	ssize_t ret;
 	int err;
@@ -20,9 +21,9 @@ static inline ssize_t rcm_rq_post_locked(struct rcm_qp *qp,
 		return qp->rq.gate;
 	if (rcm_unlikely(!rcm_ring_room(ring)))
 		return -FI_EAGAIN;
-	wr.wr_id = rcm_ring_push(ring, context,
-				 wants_entry ? RCM_OP_RECV | RCM_SLOT_ENTRY :
-					       RCM_OP_RECV);
+	if (wants_entry)
+		kind |= RCM_SLOT_ENTRY;
+	wr.wr_id = rcm_ring_push(ring, context, kind);
 	wr.next = NULL;
 	wr.sg_list = (struct ibv_sge *)sge;
 	wr.num_sge = (int)n_sge;

@@ -20,6 +20,7 @@ struct rcm_comp {
 	void *op_context;
 	uint64_t flags; /* FI_MSG | FI_SEND ... as fi_cq(3) lists them */
 	size_t len;
+	void *buf; /* of FI_MULTI_RECV alone */
 	uint64_t data;
 	size_t olen;
 	int err;	/* 0, or the positive FI_E of an error entry */

@@ -87,15 +87,16 @@ static ssize_t rcm_sq_refused(struct rcm_sq *sq, int err)
 static inline void rcm_sq_fill(struct rcm_sq *sq, const struct rcm_tx *tx,
 			       uint32_t room, struct ibv_send_wr *wr)
 {
-	uint8_t kind = RCM_OP_SEND;
+	uint8_t kind = sq->ring.kind_always | RCM_OP_SEND;
 
 	wr->send_flags = 0;
-	if (rcm_sq_must_signal(sq, room) || (tx->flags & RCM_TX_COMPLETE)) {
+	if (tx->flags & RCM_TX_COMPLETE)
+		kind |= RCM_SLOT_ENTRY;
+	if (rcm_sq_must_signal(sq, room) ||
+	    (kind & (RCM_SLOT_ENTRY | RCM_SLOT_SPECIAL))) {
 		wr->send_flags = IBV_SEND_SIGNALED;
 		sq->since_signal = 0;
 	}
-	if (tx->flags & RCM_TX_COMPLETE)
-		kind |= RCM_SLOT_ENTRY;
 	wr->wr_id = rcm_ring_push(&sq->ring, tx->context, kind);
 	wr->next = NULL;
 	wr->sg_list = (struct ibv_sge *)tx->sge;

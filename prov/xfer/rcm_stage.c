@@ -11,6 +11,7 @@
 #include "rcm_err.h"
 #include "rcm_log.h"
 #include "rcm_ring.h"
+#include "rcm_slot.h"
 
 static struct rcm_stage *rcm_stage_of(struct rcm_qp *qp)
 {
@@ -115,12 +116,14 @@ static void rcm_stage_tell(struct rcm_qp *qp, uint32_t pos, ssize_t ret)
 						     IBV_WC_GENERAL_ERR,
 	};
 
-	if (!(kind & RCM_SLOT_ENTRY) && qp->attr.layered)
-		return;
+	bool told = (kind & RCM_SLOT_ENTRY) || !qp->attr.layered;
+
 	rcm_lock(&cs->lock);
-	if (!rcm_soft_reserve(&cs->soft, 1))
+	if (kind & RCM_SLOT_SPECIAL)
+		rcm_slot_end(ring, pos, kind, comp.err);
+	if (told && !rcm_soft_reserve(&cs->soft, 1))
 		rcm_soft_push(&cs->soft, &comp);
-	else
+	else if (told)
 		RCM_WARN(CQ, "no memory for an error entry: it is lost");
 	rcm_unlock(&cs->lock);
 }

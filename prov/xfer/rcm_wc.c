@@ -49,6 +49,8 @@ void rcm_wc_failed(struct rcm_cqset *cs, const struct ibv_wc *wc)
 			   rcm_err_from_wc(wc->status);
 	comp.prov_errno = (int)wc->status;
 	comp.vendor_err = wc->vendor_err;
+	if (kind & RCM_SLOT_SPECIAL)
+		rcm_slot_end(ring, pos, kind, comp.err);
 	rcm_ring_retire(ring, pos);
 
 	/* ofi_rxm takes any error entry's context for its own (design D18) */

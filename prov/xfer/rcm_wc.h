@@ -11,6 +11,7 @@
 
 #include "rcm_cqset.h"
 #include "rcm_ring.h"
+#include "rcm_slot.h"
 
 /*
  * From a work completion to an entry. Included by the completion engine
@@ -25,6 +26,7 @@ struct rcm_done {
 	void *op_context;
 	uint64_t flags;
 	size_t len;
+	void *buf; /* of FI_MULTI_RECV alone */
 	uint64_t data;
 };
 
@@ -65,9 +67,12 @@ static inline bool rcm_wc_done(struct rcm_cqset *cs, const struct ibv_wc *wc,
 	/* all that the slot tells, before the producer may fill it again */
 	kind = ring->kind[pos & ring->mask];
 	done->op_context = ring->context[pos & ring->mask];
+	if (rcm_unlikely(kind & RCM_SLOT_SPECIAL))
+		rcm_slot_end(ring, pos, kind, 0);
 	rcm_ring_retire(ring, pos);
 
 	done->flags = rcm_op_flags[kind & RCM_SLOT_OP];
+	done->buf = NULL;
 	done->len = 0;
 	done->data = 0;
 	if ((kind & RCM_SLOT_OP) == RCM_OP_RECV) {

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "rcm_base.h"
 #include "rcm_err.h"
 
 int rcm_wait_open(struct rcm_wait *wait)
@@ -95,15 +96,10 @@ int rcm_wait_until(struct rcm_wait *wait, int64_t deadline)
 	int64_t left = -1;
 	int n;
 
-	do {
-		if (deadline >= 0) {
-			left = deadline - rcm_wait_now();
-			if (left <= 0)
-				left = 0;
-		}
-		n = epoll_wait(wait->epfd, &ev, 1, (int)left);
-	} while (n < 0 && errno == EINTR);
+	if (deadline >= 0)
+		left = RCM_MAX(deadline - rcm_wait_now(), (int64_t)0);
+	n = epoll_wait(wait->epfd, &ev, 1, (int)left);
 	if (n < 0)
-		return -rcm_err_from_errno(errno);
+		return errno == EINTR ? 0 : -rcm_err_from_errno(errno);
 	return n;
 }

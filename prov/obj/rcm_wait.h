@@ -34,7 +34,8 @@ int64_t rcm_wait_deadline(int timeout);
 
 /*
  * Blocks until the fd is readable or DEADLINE is past: 1, 0, or a negative
- * FI_E code. A signal handler's return does not end it.
+ * FI_E code. A signal ends it, too, with 0: fi_cq(3) and fi_eq(3) say that a
+ * reader returns when its thread is signaled.
  */
 int rcm_wait_until(struct rcm_wait *wait, int64_t deadline);
 

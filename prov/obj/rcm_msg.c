@@ -124,8 +124,9 @@ static inline ssize_t rcm_msg_send_buf(struct rcm_ep *ep, const void *buf,
 	};
 
 	if (rcm_unlikely(data > UINT32_MAX))
-		return -FI_EINVAL;
-	if (desc)
+		return rcm_sq_refuse(&ep->qp, -FI_EINVAL);
+	/* what a descriptor of no bytes points to is nobody's business */
+	if (desc && rcm_likely(len))
 		sge.lkey = rcm_mr_lkey(desc);
 	else
 		tx.flags |= RCM_TX_NO_KEY;
@@ -182,7 +183,7 @@ static ssize_t rcm_msg_sendv(struct fid_ep *fid, const struct iovec *iov,
 	(void)dest_addr;
 	ret = rcm_msg_gather(&from, iov, desc, count, ep->limits.tx_iov);
 	if (rcm_unlikely(ret))
-		return ret;
+		return rcm_sq_refuse(&ep->qp, ret);
 	tx.context = context;
 	tx.sge = from.sge;
 	tx.n_sge = from.n;
@@ -202,11 +203,11 @@ static ssize_t rcm_msg_sendmsg(struct fid_ep *fid, const struct fi_msg *msg,
 	ssize_t ret;
 
 	if (rcm_unlikely(flags & (~RCM_MSG_TX_FLAGS | ep->tx_refused)))
-		return -FI_EBADFLAGS;
+		return rcm_sq_refuse(&ep->qp, -FI_EBADFLAGS);
 	ret = rcm_msg_gather(&from, msg->msg_iov, msg->desc, msg->iov_count,
 			     ep->limits.tx_iov);
 	if (rcm_unlikely(ret))
-		return ret;
+		return rcm_sq_refuse(&ep->qp, ret);
 	tx.context = msg->context;
 	tx.sge = from.sge;
 	tx.n_sge = from.n;
@@ -215,7 +216,7 @@ static ssize_t rcm_msg_sendmsg(struct fid_ep *fid, const struct fi_msg *msg,
 	tx.len = from.len;
 	if (flags & FI_REMOTE_CQ_DATA) {
 		if (rcm_unlikely(msg->data > UINT32_MAX))
-			return -FI_EINVAL;
+			return rcm_sq_refuse(&ep->qp, -FI_EINVAL);
 		tx.flags |= RCM_TX_IMM;
 		tx.imm = (uint32_t)msg->data;
 	}

@@ -134,6 +134,13 @@ struct rcm_tx {
 ssize_t rcm_sq_post(struct rcm_qp *qp, const struct rcm_tx *tx);
 
 /*
+ * For a send that is refused before it gets there: RET, once those that wait
+ * with FI_MORE for a next one are on their way, as fi_msg(3) wants it for
+ * every call that fails. Takes the queue's lock.
+ */
+ssize_t rcm_sq_refuse(struct rcm_qp *qp, ssize_t ret);
+
+/*
  * Posts one receive of at most rx_sge buffers, none of 0 bytes. MORE is a
  * hint. WANTS_ENTRY: success puts an entry. -FI_EAGAIN only when the queue
  * is full; the gate's error. Takes the queue's lock.

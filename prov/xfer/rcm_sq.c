@@ -164,6 +164,18 @@ ssize_t rcm_sq_post(struct rcm_qp *qp, const struct rcm_tx *tx)
 	}
 	rcm_lock(&qp->sq.lock);
 	ret = rcm_sq_post_locked(qp, tx);
+	/* a full queue has just been tried */
+	if (rcm_unlikely(ret && ret != -FI_EAGAIN) && !qp->sq.gate)
+		(void)rcm_stage_flush(qp);
+	rcm_unlock(&qp->sq.lock);
+	return ret;
+}
+
+ssize_t rcm_sq_refuse(struct rcm_qp *qp, ssize_t ret)
+{
+	rcm_lock(&qp->sq.lock);
+	if (!qp->sq.gate)
+		(void)rcm_stage_flush(qp);
 	rcm_unlock(&qp->sq.lock);
 	return ret;
 }

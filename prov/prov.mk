@@ -59,6 +59,7 @@ PROV_SOURCES += prov/obj/rcm_info_connreq.c
 PROV_SOURCES += prov/obj/rcm_info_form.c
 PROV_SOURCES += prov/obj/rcm_info_narrow.c
 PROV_SOURCES += prov/obj/rcm_mr.c
+PROV_SOURCES += prov/obj/rcm_mr_raw.c
 PROV_SOURCES += prov/obj/rcm_mr.h
 PROV_SOURCES += prov/obj/rcm_msg.c
 PROV_SOURCES += prov/obj/rcm_msg_disabled.c

@@ -42,18 +42,34 @@ static int rcm_domain_close(struct fid *fid)
 			 domain->name, refs);
 		return -FI_EBUSY;
 	}
+	if (domain->eq)
+		rcm_ref_put(&domain->eq->refs);
 	rcm_domain_teardown(domain);
 	rcm_ref_put(&fabric->refs);
 	return 0;
 }
 
-/* An event queue may be bound for mr events; registration is synchronous. */
+/*
+ * fi_domain(3): an event queue for endpoints that are bound to none of their
+ * own and, with FI_REG_MR, for FI_MR_COMPLETE. A registration is complete
+ * when the call returns, and so is its event.
+ */
 static int rcm_domain_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 {
-	(void)fid;
-	(void)flags;
-	if (!bfid || bfid->fclass != FI_CLASS_EQ)
+	struct rcm_domain *domain = rcm_container_of(fid, struct rcm_domain,
+						     fid.fid);
+	struct rcm_eq *eq;
+
+	if (!bfid || bfid->fclass != FI_CLASS_EQ || domain->eq)
 		return -FI_EINVAL;
+	if (flags & ~RCM_OLD_REG_MR)
+		return -FI_EBADFLAGS;
+	eq = rcm_container_of(bfid, struct rcm_eq, fid.fid);
+	if (eq->fabric != domain->fabric)
+		return -FI_EINVAL;
+	rcm_ref_get(&eq->refs);
+	domain->eq = eq;
+	domain->mr_eq = flags & RCM_OLD_REG_MR ? eq : NULL;
 	return 0;
 }
 
@@ -221,7 +237,7 @@ static struct fi_ops rcm_domain_fi_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = rcm_domain_close,
 	.bind = rcm_domain_bind,
-	.control = rcm_no_control,
+	.control = rcm_mr_domain_control,
 	.ops_open = rcm_no_ops_open,
 	.tostr = rcm_no_tostr,
 	.ops_set = rcm_no_ops_set,

@@ -15,11 +15,15 @@
 #include "rcm_lock.h"
 #include "rcm_obj.h"
 
+struct rcm_eq;
+
 /* One RDMA device, opened. */
 struct rcm_domain {
 	struct fid_domain fid;
 	struct rcm_fabric *fabric;
-	struct rcm_ref refs; /* mrs, completion queues, endpoints */
+	struct rcm_ref refs;  /* mrs, completion queues, endpoints */
+	struct rcm_eq *eq;    /* of endpoints that have none; or NULL */
+	struct rcm_eq *mr_eq; /* the same one, with FI_REG_MR; or NULL */
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
 	char name[64]; /* of the device */

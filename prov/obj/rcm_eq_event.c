@@ -59,7 +59,7 @@ void rcm_eq_purge(struct rcm_eq *eq, struct fid *fid)
 		struct rcm_eq_entry *entry =
 			rcm_list_entry(node, struct rcm_eq_entry, node);
 
-		if (entry->fid != fid || entry->user)
+		if (entry->fid != fid)
 			continue;
 		rcm_list_del(&entry->node);
 		rcm_eq_entry_free(entry);

@@ -5,11 +5,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include <rdma/fi_errno.h>
 
 #include "rcm_domain.h"
+#include "rcm_eq.h"
 #include "rcm_err.h"
 #include "rcm_log.h"
 #include "rcm_obj.h"
@@ -32,6 +34,18 @@ struct rcm_mr_dmabuf {
 	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | \
 	 FI_REMOTE_WRITE | FI_COLLECTIVE)
 
+/*
+ * Flags of fi_mr(3) whose promise cannot be kept here: durable results, memory
+ * of devices, a key that ends with its first use, keys of authorization. Some
+ * have no name in older headers. Bits that are not listed there belong to the
+ * core and to layers, and are hints.
+ */
+#define RCM_MR_NOT_OFFERED                                   \
+	(FI_RMA_PMEM | (1ULL << 41) /* FI_MR_SINGLE_USE */ | \
+	 (1ULL << 45) /* FI_HMEM_HOST_ALLOC */ |             \
+	 (1ULL << 46) /* FI_HMEM_DEVICE_ONLY */ |            \
+	 (1ULL << 57) /* FI_AUTH_KEY */)
+
 /* Exactly the rights that were asked for: so read-only memory registers. */
 static int rcm_mr_access(uint64_t access)
 {
@@ -51,6 +65,7 @@ static int rcm_mr_failed(struct rcm_mr *mr, size_t len, int err)
 {
 	struct rlimit limit;
 
+	free(mr->done);
 	free(mr);
 	if (err == ENOMEM && !getrlimit(RLIMIT_MEMLOCK, &limit) &&
 	    limit.rlim_cur != RLIM_INFINITY)
@@ -76,6 +91,11 @@ static int rcm_mr_close(struct fid *fid)
 		RCM_WARN(MR, "deregistering: %s", fi_strerror(-ret));
 		return ret;
 	}
+	if (domain->mr_eq) {
+		rcm_lock(&domain->mr_eq->lock);
+		rcm_eq_purge(domain->mr_eq, fid);
+		rcm_unlock(&domain->mr_eq->lock);
+	}
 	free(mr);
 	rcm_ref_put(&domain->refs);
 	return 0;
@@ -85,7 +105,7 @@ static struct fi_ops rcm_mr_fid_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = rcm_mr_close,
 	.bind = rcm_no_bind,
-	.control = rcm_no_control,
+	.control = rcm_mr_control,
 	.ops_open = rcm_no_ops_open,
 	.tostr = rcm_no_tostr,
 	.ops_set = rcm_no_ops_set,
@@ -97,12 +117,40 @@ static struct rcm_mr *rcm_mr_new(struct rcm_domain *domain, void *context)
 
 	if (!mr)
 		return NULL;
+	if (domain->mr_eq) {
+		mr->done = rcm_eq_entry_new(sizeof(struct fi_eq_entry));
+		if (!mr->done) {
+			free(mr);
+			return NULL;
+		}
+	}
 	mr->domain = domain;
 	mr->fid.fid.fclass = FI_CLASS_MR;
 	mr->fid.fid.context = context;
 	mr->fid.fid.ops = &rcm_mr_fid_ops;
 	mr->fid.mem_desc = mr;
 	return mr;
+}
+
+/* FI_REG_MR: who waits for the event finds *OUT written (fi_mr(3)). */
+static void rcm_mr_tell(struct rcm_mr *mr)
+{
+	struct rcm_eq *eq = mr->domain->mr_eq;
+	struct rcm_eq_entry *entry = mr->done;
+	struct fi_eq_entry done = {
+		.fid = &mr->fid.fid,
+		.context = mr->fid.fid.context,
+	};
+
+	mr->done = NULL;
+	entry->event = FI_MR_COMPLETE;
+	entry->fid = done.fid;
+	entry->user = true;
+	entry->len = sizeof(done);
+	memcpy(entry->data, &done, sizeof(done));
+	rcm_lock(&eq->lock);
+	rcm_eq_push(eq, entry);
+	rcm_unlock(&eq->lock);
 }
 
 /* Gives MR, whose device part is made, to the user. */
@@ -114,11 +162,18 @@ static int rcm_mr_give(struct rcm_mr *mr, struct fid_mr **out)
 	}
 	rcm_ref_get(&mr->domain->refs);
 	*out = &mr->fid;
+	if (mr->done)
+		rcm_mr_tell(mr);
 	return 0;
 }
 
-static int rcm_mr_check(uint64_t access, uint64_t offset)
+static int rcm_mr_check(uint64_t access, uint64_t offset, uint64_t flags)
 {
+	if (flags & RCM_MR_NOT_OFFERED) {
+		RCM_INFO(MR, "flags %#llx are not offered",
+			 (unsigned long long)(flags & RCM_MR_NOT_OFFERED));
+		return -FI_EBADFLAGS;
+	}
 	if (access & ~(uint64_t)RCM_MR_ACCESS) {
 		RCM_INFO(MR, "unknown access bits %#llx",
 			 (unsigned long long)(access &
@@ -161,14 +216,13 @@ static int rcm_mr_reg_dmabuf(struct rcm_domain *domain,
 	return rcm_mr_give(mr, out);
 }
 
-/* FLAGS may carry bits that only the core and layers know: all are hints. */
 static int rcm_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 			  uint64_t flags, struct fid_mr **out)
 {
 	struct rcm_domain *domain = rcm_container_of(fid, struct rcm_domain,
 						     fid.fid);
 	uint32_t api = domain->fabric->fid.api_version;
-	int ret = rcm_mr_check(attr->access, attr->offset);
+	int ret = rcm_mr_check(attr->access, attr->offset, flags);
 
 	if (ret)
 		return ret;
@@ -199,10 +253,9 @@ static int rcm_mr_regv(struct fid *fid, const struct iovec *iov, size_t count,
 {
 	struct rcm_domain *domain = rcm_container_of(fid, struct rcm_domain,
 						     fid.fid);
-	int ret = rcm_mr_check(access, offset);
+	int ret = rcm_mr_check(access, offset, flags);
 
 	(void)requested_key; /* FI_MR_PROV_KEY */
-	(void)flags;
 	if (ret)
 		return ret;
 	if (count != 1 || !iov) {

@@ -62,6 +62,7 @@
 #define RCM_OLD_MR_SCALABLE  (1 << 1)
 #define RCM_OLD_LOCAL_MR     (1ULL << 55)
 #define RCM_OLD_ORDER_STRICT 0x1FFULL
+#define RCM_OLD_REG_MR	     (1ULL << 59)
 #define RCM_SOCKADDR_IP	     17		  /* 2.3 */
 #define RCM_PROGRESS_UNIFIED 3		  /* 1.21 */
 #define RCM_GETINFO_RESCAN   (1ULL << 35) /* 2.2 */

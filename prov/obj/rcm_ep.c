@@ -157,6 +157,8 @@ int rcm_ep_enable(struct rcm_ep *ep)
 
 	if (ep->enabled)
 		return 0;
+	if (!ep->eq && ep->domain->eq)
+		(void)rcm_ep_bind(&ep->fid.fid, &ep->domain->eq->fid.fid, 0);
 	ret = rcm_ep_check_bound(ep);
 	if (!ret)
 		ret = rcm_ep_move_conn(ep);
@@ -174,6 +176,20 @@ int rcm_ep_enable(struct rcm_ep *ep)
 	return 0;
 }
 
+/* fi_endpoint(3): what has met its end cannot be enabled again. */
+static int rcm_ep_enable_call(struct rcm_ep *ep)
+{
+	int ret = rcm_ep_enable(ep);
+
+	if (ret)
+		return ret;
+	rcm_lock(&ep->eq->lock);
+	if (ep->conn->state == RCM_ST_DOWN)
+		ret = -FI_EOPBADSTATE;
+	rcm_unlock(&ep->eq->lock);
+	return ret;
+}
+
 int rcm_ep_control(struct fid *fid, int command, void *arg)
 {
 	struct rcm_face *face =
@@ -181,7 +197,7 @@ int rcm_ep_control(struct fid *fid, int command, void *arg)
 
 	switch (command) {
 	case FI_ENABLE:
-		return rcm_ep_enable(face->ep);
+		return rcm_ep_enable_call(face->ep);
 	case FI_ALIAS:
 		return rcm_face_alias(face, arg);
 	case FI_GETOPSFLAG:

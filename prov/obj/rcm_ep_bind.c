@@ -10,7 +10,9 @@ static int rcm_ep_bind_eq(struct rcm_ep *ep, struct rcm_eq *eq, uint64_t flags)
 {
 	if (flags)
 		return -FI_EBADFLAGS;
-	if (ep->eq || eq->fabric != ep->domain->fabric)
+	if (eq->fabric != ep->domain->fabric)
+		return -FI_EDOMAIN;
+	if (ep->eq)
 		return -FI_EINVAL;
 	rcm_ref_get(&eq->refs);
 	ep->eq = eq;
@@ -25,7 +27,9 @@ static int rcm_ep_bind_cq(struct rcm_ep *ep, struct rcm_cq *cq, uint64_t flags)
 	if (flags & ~(FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION) ||
 	    !(flags & (FI_TRANSMIT | FI_RECV)))
 		return -FI_EBADFLAGS;
-	if (cq->domain != ep->domain || ((flags & FI_TRANSMIT) && ep->tx_cq) ||
+	if (cq->domain != ep->domain)
+		return -FI_EDOMAIN;
+	if (((flags & FI_TRANSMIT) && ep->tx_cq) ||
 	    ((flags & FI_RECV) && ep->rx_cq))
 		return -FI_EINVAL;
 	if (flags & FI_TRANSMIT) {

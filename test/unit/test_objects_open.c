@@ -161,7 +161,7 @@ Test(open, objects_of_another_domain_do_not_bind)
 	cr_assert_eq(fi_domain(n.fabric, n.info, &domain, NULL), 0);
 	cr_assert_eq(fi_endpoint(domain, n.info, &ep, NULL), 0);
 	cr_assert_eq(fi_ep_bind(ep, &n.side[0].cq->fid, FI_TRANSMIT),
-		     -FI_EINVAL);
+		     -FI_EDOMAIN);
 	cr_assert_eq(fi_close(&ep->fid), 0);
 	cr_assert_eq(fi_close(&domain->fid), 0);
 }

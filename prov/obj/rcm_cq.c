@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rdma/fi_errno.h>
 
@@ -301,6 +302,25 @@ static int rcm_cq_check_wait(const struct fi_cq_attr *attr)
 	return 0;
 }
 
+/*
+ * The completion vector for FI_AFFINITY, which fi_cq(3) gives the number of a
+ * processor: those beyond the device's vectors are spread over them. -1 for a
+ * number that is neither.
+ */
+static int rcm_cq_vector(const struct rcm_domain *domain,
+			 const struct fi_cq_attr *attr)
+{
+	int vector = attr->signaling_vector;
+	int n = domain->ctx->num_comp_vectors;
+
+	if (!(attr->flags & FI_AFFINITY))
+		return 0;
+	if (vector < 0 ||
+	    (vector >= n && vector >= sysconf(_SC_NPROCESSORS_CONF)))
+		return -1;
+	return n > 0 ? vector % n : 0;
+}
+
 static int rcm_cq_check_attr(const struct rcm_domain *domain,
 			     const struct fi_cq_attr *attr)
 {
@@ -317,12 +337,13 @@ static int rcm_cq_check_attr(const struct rcm_domain *domain,
 		RCM_INFO(CQ, "unknown format %d", (int)attr->format);
 		return -FI_EINVAL;
 	}
-	if ((attr->flags & FI_AFFINITY) &&
-	    (attr->signaling_vector < 0 ||
-	     attr->signaling_vector >= domain->ctx->num_comp_vectors)) {
-		RCM_WARN(CQ, "signaling vector %d: the device %s has 0 to %d",
+	if (rcm_cq_vector(domain, attr) < 0) {
+		RCM_WARN(CQ,
+			 "signaling vector %d: the device %s has 0 to %d, and "
+			 "the machine %ld processors",
 			 attr->signaling_vector, domain->name,
-			 domain->ctx->num_comp_vectors - 1);
+			 domain->ctx->num_comp_vectors - 1,
+			 sysconf(_SC_NPROCESSORS_CONF));
 		return -FI_EINVAL;
 	}
 	return rcm_cq_check_wait(attr);
@@ -356,8 +377,7 @@ static int rcm_cq_open_parts(struct rcm_cq *cq, const struct fi_cq_attr *attr)
 
 	if (attr->format == FI_CQ_FORMAT_UNSPEC)
 		set.format = FI_CQ_FORMAT_CONTEXT;
-	if (attr->flags & FI_AFFINITY)
-		set.comp_vector = attr->signaling_vector;
+	set.comp_vector = rcm_cq_vector(cq->domain, attr);
 	ret = wait ? rcm_wait_open(&cq->wait) : 0;
 	if (!ret)
 		ret = rcm_cqset_open(&cq->set, &set);

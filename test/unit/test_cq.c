@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <rdma/fi_errno.h>
@@ -139,18 +140,28 @@ Test(cq, attributes_that_are_not_offered_are_refused)
 	cr_assert_null(cq);
 }
 
-/* PR#6841, LF#778 */
+/* PR#6841, LF#778; a processor's number, so one beyond the vectors is spread */
 Test(cq, signaling_vector_is_checked_when_it_counts)
 {
-	struct fi_cq_attr attr = { .signaling_vector = 77 };
+	struct fi_cq_attr attr = { .signaling_vector = INT_MAX };
+	int n_cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
 
 	cr_assert_eq(try_open(attr), 0);
 	cr_assert_eq(fi_close(&cq->fid), 0);
 	cq = NULL;
 	attr.flags = FI_AFFINITY;
 	cr_assert_eq(try_open(attr), -FI_EINVAL);
-	attr.signaling_vector = 2;
+	attr.signaling_vector = n_cpus > 2 ? n_cpus : 2;
 	cr_assert_eq(try_open(attr), -FI_EINVAL);
+	script.ctx.num_comp_vectors = 1;
+	if (n_cpus > 1) {
+		attr.signaling_vector = 1;
+		cr_assert_eq(try_open(attr), 0);
+		cr_assert_eq(rcm_cq_of(cq)->set.attr.comp_vector, 0);
+		cr_assert_eq(fi_close(&cq->fid), 0);
+		cq = NULL;
+	}
+	script.ctx.num_comp_vectors = 2;
 	attr.signaling_vector = -1;
 	cr_assert_eq(try_open(attr), -FI_EINVAL);
 	attr.signaling_vector = 1;

@@ -80,17 +80,18 @@ static bool rcm_conn_is_fresh(const struct rcm_conn *conn)
 
 int rcm_conn_set_chan(struct rcm_conn *conn, struct rcm_chan *chan)
 {
-	int ret;
+	struct rcm_chan *old = conn->chan;
+	int ret = 0;
 
 	if (!rcm_conn_is_fresh(conn))
 		return conn->failed ? conn->failed : -FI_EOPBADSTATE;
-	if (conn->id && conn->chan != chan) {
-		ret = rcm_sys->migrate_id(conn->id, chan->ec);
-		if (ret)
-			return ret;
-	}
+	/* first: from the move on, the other channel's reader may be here */
 	conn->chan = chan;
-	return 0;
+	if (conn->id && old != chan)
+		ret = rcm_sys->migrate_id(conn->id, chan->ec);
+	if (ret)
+		conn->chan = old;
+	return ret;
 }
 
 /* The answer to a call that does not fit the state. */

@@ -117,13 +117,14 @@ static int rcm_ep_move_conn(struct rcm_ep *ep)
 	if (!old)
 		return rcm_conn_set_chan(ep->conn, &ep->eq->chan);
 	rcm_lock(&old->lock);
-	ret = old == ep->eq ? 0 : rcm_conn_set_chan(ep->conn, &ep->eq->chan);
-	rcm_unlock(&old->lock);
-	if (ret)
-		return ret;
 	ep->req_eq = NULL;
-	rcm_ref_put(&old->refs);
-	return 0;
+	ret = old == ep->eq ? 0 : rcm_conn_set_chan(ep->conn, &ep->eq->chan);
+	if (ret)
+		ep->req_eq = old;
+	rcm_unlock(&old->lock);
+	if (!ret)
+		rcm_ref_put(&old->refs);
+	return ret;
 }
 
 static int rcm_ep_watch(struct rcm_ep *ep)

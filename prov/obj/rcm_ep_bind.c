@@ -15,8 +15,13 @@ static int rcm_ep_bind_eq(struct rcm_ep *ep, struct rcm_eq *eq, uint64_t flags)
 	if (ep->eq)
 		return -FI_EINVAL;
 	rcm_ref_get(&eq->refs);
+	/* a request is an event queue's already, which may be looking at it */
+	if (ep->req_eq)
+		rcm_lock(&ep->req_eq->lock);
 	ep->eq = eq;
 	ep->work.eq = eq;
+	if (ep->req_eq)
+		rcm_unlock(&ep->req_eq->lock);
 	return 0;
 }
 

@@ -60,6 +60,15 @@ static void rcm_ep_qp_down(struct rcm_conn *conn)
 }
 
 /*
+ * Until a request's connection has moved to the endpoint's own queue, which
+ * may not even be bound yet, only the lock of the listener's is held.
+ */
+static bool rcm_ep_can_report(const struct rcm_ep *ep)
+{
+	return ep->eq && (!ep->req_eq || ep->req_eq == ep->eq);
+}
+
+/*
  * The entries were made with the endpoint. A connection reports each kind
  * once at most, so one entry each is enough; a second would be a defect of
  * the state machine and is dropped.
@@ -77,9 +86,14 @@ static void rcm_ep_report(struct rcm_conn *conn,
 {
 	struct rcm_ep *ep = conn->user;
 	bool connected = report->what == RCM_REP_CONNECTED;
-	struct rcm_eq_entry *entry = rcm_ep_take_entry(
-		connected ? &ep->connected_entry : &ep->final_entry);
+	struct rcm_eq_entry *entry;
 
+	if (!rcm_ep_can_report(ep)) {
+		conn->failed = -report->err; /* for fi_enable to say */
+		return;
+	}
+	entry = rcm_ep_take_entry(connected ? &ep->connected_entry :
+					      &ep->final_entry);
 	if (!entry)
 		return;
 	entry->fid = &ep->fid.fid;

@@ -664,3 +664,21 @@ Test(conn, rnr_timer_is_set_before_the_first_message)
 		cr_assert_eq(fake_qp_attr(qp)->rnr_retry, 7);
 	}
 }
+
+/* A request that ends between fi_endpoint and fi_ep_bind: told by fi_enable. */
+Test(conn, request_ended_before_its_endpoint_is_bound_fails_the_enable)
+{
+	struct net_side *s = &n.side[1];
+
+	cr_assert_eq(net_listen(&n), 0);
+	cr_assert_eq(net_connect(&n, NULL, 0), 0);
+	cr_assert_eq(net_request(&n, NULL), 0);
+	cr_assert_eq(fi_endpoint(n.domain, n.req, &s->ep, NULL), 0);
+	fake_inject_cm_event(rcm_ep_of(s->ep)->conn->id, RDMA_CM_EVENT_REJECTED,
+			     28);
+	cr_assert(net_quiet(&n, 1));
+	cr_assert_eq(fi_ep_bind(s->ep, &s->eq->fid, 0), 0);
+	cr_assert_eq(fi_ep_bind(s->ep, &s->cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	cr_assert_eq(fi_enable(s->ep), -FI_ECONNREFUSED);
+	cr_assert(net_quiet(&n, 1));
+}

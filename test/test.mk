@@ -39,6 +39,7 @@ UNIT_TESTS += test/unit/test_listen
 UNIT_TESTS += test/unit/test_mr
 UNIT_TESTS += test/unit/test_msg
 UNIT_TESTS += test/unit/test_objects_alias
+UNIT_TESTS += test/unit/test_objects_auto
 UNIT_TESTS += test/unit/test_objects_conn
 UNIT_TESTS += test/unit/test_objects_cq
 UNIT_TESTS += test/unit/test_objects_end
@@ -58,6 +59,7 @@ UNIT_TESTS += test/unit/test_tclass
 UNIT_TESTS += test/unit/test_wire
 
 MT_TESTS =
+MT_TESTS += test/mt/auto_control
 MT_TESTS += test/mt/close_events
 MT_TESTS += test/mt/eq_readers
 MT_TESTS += test/mt/getinfo
@@ -156,7 +158,8 @@ TEST_EXTENSIONS = .sh
 # test/fake/fake_alloc.c: memory and file descriptors that run out
 FAKE_WRAP_FLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup,--wrap=fi_dupinfo \
-	-Wl,--wrap=epoll_create1,--wrap=epoll_ctl,--wrap=eventfd
+	-Wl,--wrap=epoll_create1,--wrap=epoll_ctl,--wrap=eventfd \
+	-Wl,--wrap=pthread_create
 
 test_unit_test_faults_LDFLAGS = $(AM_LDFLAGS) $(FAKE_WRAP_FLAGS)
 test_unit_test_getinfo_alloc_LDFLAGS = $(AM_LDFLAGS) $(FAKE_WRAP_FLAGS)

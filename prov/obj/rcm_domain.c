@@ -265,11 +265,15 @@ const char *rcm_domain_name(const struct fid_domain *domain)
 	return rcm_container_of(domain, const struct rcm_domain, fid)->name;
 }
 
-/* Below FI_THREAD_SAFE the application keeps its threads apart itself. */
-static bool rcm_domain_needs_locks(enum fi_threading threading)
+/*
+ * At two levels the application keeps its threads apart itself; it cannot
+ * keep away the control thread.
+ */
+static bool rcm_domain_needs_locks(const struct fi_domain_attr *attr)
 {
-	return threading != FI_THREAD_DOMAIN &&
-	       threading != FI_THREAD_COMPLETION;
+	return attr->control_progress == FI_PROGRESS_AUTO ||
+	       (attr->threading != FI_THREAD_DOMAIN &&
+		attr->threading != FI_THREAD_COMPLETION);
 }
 
 /* Takes from the device's picture what the domain must know of it. */
@@ -336,7 +340,9 @@ int rcm_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 	rcm_ref_init(&d->refs);
 	d->fabric = rcm_fabric_of(fabric);
 	d->tclass = info->domain_attr->tclass;
-	d->locked = rcm_domain_needs_locks(info->domain_attr->threading);
+	d->locked = rcm_domain_needs_locks(info->domain_attr);
+	d->auto_control = info->domain_attr->control_progress ==
+			  FI_PROGRESS_AUTO;
 	d->layered = rcm_nic_is_layered(info);
 	d->fid.fid.fclass = FI_CLASS_DOMAIN;
 	d->fid.fid.context = context;

@@ -32,7 +32,8 @@ struct rcm_domain {
 	uint64_t max_msg_size;
 	uint64_t tx_refused; /* flags of fi_sendmsg that the device cannot keep */
 	uint32_t tclass;     /* of endpoints whose info names none */
-	bool locked;	     /* FI_THREAD_SAFE: locks are real */
+	bool locked;	     /* locks are real */
+	bool auto_control;   /* FI_PROGRESS_AUTO for control: a thread */
 	bool layered;	     /* opened by ofi_rxm or the like */
 };
 

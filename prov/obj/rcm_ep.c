@@ -133,6 +133,9 @@ static int rcm_ep_watch(struct rcm_ep *ep)
 
 	if (ep->watching)
 		return 0;
+	ret = ep->domain->auto_control ? rcm_progress_start(ep->eq) : 0;
+	if (ret)
+		return ret;
 	ret = rcm_eq_watch(ep->eq, ep->domain->ctx->async_fd,
 			   rcm_domain_progress, ep->domain);
 	ep->watching = !ret;

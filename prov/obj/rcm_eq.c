@@ -30,6 +30,7 @@ static void rcm_eq_teardown(struct rcm_eq *eq)
 {
 	struct rcm_eq_entry *entry;
 
+	rcm_progress_stop(eq);
 	while ((entry = rcm_list_first(&eq->queue, struct rcm_eq_entry,
 				       node))) {
 		rcm_list_del(&entry->node);
@@ -135,6 +136,7 @@ static void rcm_eq_init(struct rcm_eq *eq, struct rcm_fabric *fabric)
 	rcm_list_init(&eq->reqs);
 	rcm_list_init(&eq->watches);
 	rcm_list_init(&eq->deferred);
+	rcm_progress_init(&eq->progress);
 }
 
 int rcm_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,

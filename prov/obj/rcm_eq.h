@@ -14,6 +14,7 @@
 #include "rcm_list.h"
 #include "rcm_lock.h"
 #include "rcm_obj.h"
+#include "rcm_progress.h"
 #include "rcm_wait.h"
 
 struct rcm_fabric;
@@ -60,6 +61,7 @@ struct rcm_eq {
 	void *err_data;		 /* given out, valid until the next read */
 	struct rcm_lock defer_lock;
 	struct rcm_list deferred; /* struct rcm_eq_work */
+	struct rcm_progress progress;
 };
 
 /* fi_eq_open(3); the fabric's .eq_open. */
@@ -94,6 +96,12 @@ void rcm_eq_settle_flag(struct rcm_eq *eq);
  * blocks. 0, or the -FI_E that the event channel failed with.
  */
 int rcm_eq_progress(struct rcm_eq *eq);
+
+/*
+ * Adds everything that EQ looks at to WAIT, which somebody else is to sleep
+ * on. -FI_E of epoll_ctl(2). Under the queue's lock.
+ */
+int rcm_eq_add_sources(struct rcm_eq *eq, struct rcm_wait *wait);
 
 /* fi_eq_read(3) and its kin; rcm_eq_read.c */
 extern struct fi_ops_eq rcm_eq_ops;

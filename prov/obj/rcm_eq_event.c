@@ -76,6 +76,7 @@ void rcm_eq_defer(struct rcm_eq_work *work, enum rcm_fsm_event event)
 	if (rcm_list_empty(&work->node))
 		rcm_list_add(&eq->deferred, &work->node);
 	rcm_wait_raise(&eq->wait);
+	rcm_wait_raise(&eq->progress.wait);
 	rcm_unlock(&eq->defer_lock);
 }
 
@@ -133,6 +134,40 @@ static void rcm_eq_do_deferred(struct rcm_eq *eq)
 	}
 }
 
+/* Both who reads the queue and its control thread sleep on the sources. */
+static int rcm_eq_add_fd(struct rcm_eq *eq, int fd)
+{
+	int ret = rcm_wait_add(&eq->wait, fd);
+
+	if (ret)
+		return ret;
+	ret = rcm_wait_add(&eq->progress.wait, fd);
+	if (ret)
+		rcm_wait_del(&eq->wait, fd);
+	return ret;
+}
+
+static void rcm_eq_del_fd(struct rcm_eq *eq, int fd)
+{
+	rcm_wait_del(&eq->wait, fd);
+	rcm_wait_del(&eq->progress.wait, fd);
+}
+
+int rcm_eq_add_sources(struct rcm_eq *eq, struct rcm_wait *wait)
+{
+	struct rcm_list *node, *tmp;
+	int ret = rcm_wait_add(wait, eq->chan.fd);
+
+	rcm_list_for_each(&eq->watches, node, tmp) {
+		struct rcm_eq_watch *watch =
+			rcm_list_entry(node, struct rcm_eq_watch, node);
+
+		if (!ret && watch->progress)
+			ret = rcm_wait_add(wait, watch->fd);
+	}
+	return ret;
+}
+
 /*
  * The fd of a device that is gone stays readable for ever: it is left out
  * from then on, or whoever waits for the queue would spin.
@@ -142,7 +177,7 @@ static void rcm_eq_look_at(struct rcm_eq *eq, struct rcm_eq_watch *watch)
 	if (!watch->progress)
 		return;
 	if (watch->progress(watch->arg)) {
-		rcm_wait_del(&eq->wait, watch->fd);
+		rcm_eq_del_fd(eq, watch->fd);
 		watch->progress = NULL;
 	}
 }
@@ -192,7 +227,7 @@ static int rcm_eq_add_watch(struct rcm_eq *eq, int fd,
 
 	if (!watch)
 		return -FI_ENOMEM;
-	ret = rcm_wait_add(&eq->wait, fd);
+	ret = rcm_eq_add_fd(eq, fd);
 	if (ret) {
 		free(watch);
 		return ret;
@@ -229,7 +264,7 @@ void rcm_eq_unwatch(struct rcm_eq *eq, void *arg)
 	watch = rcm_eq_find_watch(eq, arg);
 	if (watch && !--watch->refs) {
 		if (watch->progress)
-			rcm_wait_del(&eq->wait, watch->fd);
+			rcm_eq_del_fd(eq, watch->fd);
 		rcm_list_del(&watch->node);
 		free(watch);
 	}

@@ -95,7 +95,7 @@ static int rcm_info_fill_domain(struct fi_domain_attr *domain,
 	if (!domain->name)
 		return -FI_ENOMEM;
 	domain->threading = FI_THREAD_SAFE;
-	/* reading the event queue is what drives connections */
+	/* reading the event queue drives connections, unless AUTO is asked */
 	domain->control_progress = FI_PROGRESS_MANUAL;
 	domain->data_progress = FI_PROGRESS_AUTO;
 	domain->resource_mgmt = FI_RM_ENABLED;

@@ -210,6 +210,13 @@ static int rcm_pep_listen_locked(struct rcm_pep *pep)
 	return rcm_listener_listen(&pep->listener, pep->backlog);
 }
 
+static bool rcm_pep_is_auto(const struct rcm_pep *pep)
+{
+	const struct fi_domain_attr *attr = pep->info->domain_attr;
+
+	return attr && attr->control_progress == FI_PROGRESS_AUTO;
+}
+
 static int rcm_pep_listen(struct fid_pep *fid)
 {
 	struct rcm_pep *pep = rcm_pep_of(&fid->fid);
@@ -219,6 +226,9 @@ static int rcm_pep_listen(struct fid_pep *fid)
 		return -FI_ENOEQ;
 	if (pep->listener.listening || pep->gone)
 		return -FI_EOPBADSTATE;
+	ret = rcm_pep_is_auto(pep) ? rcm_progress_start(pep->eq) : 0;
+	if (ret)
+		return ret;
 	rcm_lock(&pep->eq->lock);
 	ret = rcm_pep_listen_locked(pep);
 	rcm_unlock(&pep->eq->lock);

@@ -29,19 +29,17 @@ static int rcm_attr_check_threading(enum fi_threading asked,
 static int rcm_attr_check_progress(const struct fi_domain_attr *hints,
 				   struct rcm_why *why)
 {
-	char text[RCM_TOSTR];
-
 	switch ((int)hints->control_progress) {
 	case FI_PROGRESS_UNSPEC:
+	case FI_PROGRESS_AUTO:
 	case FI_PROGRESS_MANUAL:
 	case RCM_PROGRESS_UNIFIED:
 		break;
 	default:
 		return rcm_refuse(why,
-				  "domain_attr->control_progress: asked %s, "
-				  "offered FI_PROGRESS_MANUAL",
-				  rcm_tostr(text, &hints->control_progress,
-					    FI_TYPE_PROGRESS));
+				  "domain_attr->control_progress: asked %d, "
+				  "which this version does not know",
+				  (int)hints->control_progress);
 	}
 	switch ((int)hints->data_progress) {
 	case FI_PROGRESS_UNSPEC:

@@ -28,6 +28,8 @@ struct fi_info *__real_fi_dupinfo(const struct fi_info *info);
 int __real_epoll_create1(int flags);
 int __real_epoll_ctl(int epfd, int op, int fd, struct epoll_event *ev);
 int __real_eventfd(unsigned int n, int flags);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+			  void *(*fn)(void *), void *arg);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t size);
@@ -36,6 +38,8 @@ struct fi_info *__wrap_fi_dupinfo(const struct fi_info *info);
 int __wrap_epoll_create1(int flags);
 int __wrap_epoll_ctl(int epfd, int op, int fd, struct epoll_event *ev);
 int __wrap_eventfd(unsigned int n, int flags);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+			  void *(*fn)(void *), void *arg);
 
 static pthread_mutex_t alloc_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int alloc_calls;
@@ -100,6 +104,13 @@ int __wrap_epoll_create1(int flags)
 int __wrap_eventfd(unsigned int n, int flags)
 {
 	return alloc_fails() ? alloc_no_fd() : __real_eventfd(n, flags);
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+			  void *(*fn)(void *), void *arg)
+{
+	return alloc_fails() ? EAGAIN :
+			       __real_pthread_create(thread, attr, fn, arg);
 }
 
 int __wrap_epoll_ctl(int epfd, int op, int fd, struct epoll_event *ev)

@@ -221,6 +221,12 @@ static void prepare_waiting(struct net *n)
 	n->two_cqs = true;
 }
 
+static void prepare_auto(struct net *n)
+{
+	prepare_waiting(n);
+	n->hints->domain_attr->control_progress = FI_PROGRESS_AUTO;
+}
+
 static int run_join(struct net *n)
 {
 	int ret = net_open(n);
@@ -395,6 +401,8 @@ static const struct scenario outstanding = { .run = run_outstanding };
 static const struct scenario refused = { .run = run_refused };
 static const struct scenario waiting = { .run = run_waiting,
 					 .prepare = prepare_waiting };
+static const struct scenario automatic = { .run = run_open,
+					   .prepare = prepare_auto };
 static const struct scenario bounced = { .run = run_whole, .conf = &no_inline };
 static const struct scenario late = { .run = run_outstanding,
 				      .conf = &lagging };
@@ -447,6 +455,11 @@ Test(faults, waiting_survives_each_call)
 Test(faults, waiting_survives_each_allocation)
 {
 	every_allocation_fails(&waiting);
+}
+
+Test(faults, control_thread_survives_each_allocation)
+{
+	every_allocation_fails(&automatic);
 }
 
 Test(faults, bounce_buffers_survive_each_call)

@@ -100,6 +100,7 @@ SCRIPT_TESTS += test/abi/manual.sh
 SCRIPT_TESTS += test/abi/tools.sh
 SCRIPT_TESTS += test/runner/runner.sh
 SCRIPT_TESTS += test/tools/fsm_doc.sh
+SCRIPT_TESTS += test/tools/promises.sh
 
 # programs that a script runs
 HELPERS =
@@ -176,7 +177,7 @@ AM_TESTS_ENVIRONMENT = \
 	RCM_INSTRUMENTED='$(rcm_instrumented)'; export RCM_INSTRUMENTED;
 
 EXTRA_DIST += $(SCRIPT_TESTS) scripts/run-test.sh scripts/test-summary.sh
-EXTRA_DIST += quickstart test/fuzz/corpus test/vm
+EXTRA_DIST += quickstart test/fuzz/corpus test/vm test/tools/promises.awk
 EXTRA_DIST += test/unit/cm_drive.h test/unit/cm_script.h
 EXTRA_DIST += $(SCRIPT_TESTS)
 

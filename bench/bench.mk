@@ -27,10 +27,9 @@ bench_rawbench_CPPFLAGS = -include config.h -DBENCH_RAW
 bench_rawbench_LDADD = $(RDMACM_LIBS) $(IBVERBS_LIBS)
 
 bench-programs: $(BENCH_EXES)
-device-tests: bench-programs
 
 TESTS += bench/selftest.sh
-EXTRA_DIST += bench/guest bench/run bench/selftest bench/selftest.sh
+EXTRA_DIST += bench/guest bench/run bench/selftest.sh
 
 # rcm, verbs and the floor beside each other, in a guest of BENCH_ROOT; the
 # figures are left in the build directory's bench/results

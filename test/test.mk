@@ -149,9 +149,9 @@ check_PROGRAMS += $(MT_TESTS) $(FUZZ_TESTS) $(HELPERS)
 if UNIT_TESTS_ENABLED
 TESTS += $(UNIT_TESTS)
 check_PROGRAMS += $(UNIT_TESTS) $(UNIT_HELPERS) $(DEVICE_TESTS)
-device-tests: $(DEVICE_TESTS)
+device-tests: $(DEVICE_TESTS) bench-programs
 else
-device-tests:
+device-tests: bench-programs
 endif
 .PHONY: device-tests
 

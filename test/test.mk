@@ -38,6 +38,7 @@ UNIT_TESTS += test/unit/test_init
 UNIT_TESTS += test/unit/test_listen
 UNIT_TESTS += test/unit/test_mr
 UNIT_TESTS += test/unit/test_msg
+UNIT_TESTS += test/unit/test_multi
 UNIT_TESTS += test/unit/test_objects_alias
 UNIT_TESTS += test/unit/test_objects_auto
 UNIT_TESTS += test/unit/test_objects_conn

@@ -136,21 +136,12 @@ static inline void rcm_cqset_put(struct rcm_cqset *cs, void *buf,
 /* Puts what WC owes into the software queue. There is room for one. */
 static void rcm_cqset_keep(struct rcm_cqset *cs, const struct ibv_wc *wc)
 {
-	struct rcm_comp comp = { 0 };
 	struct rcm_done done;
 
-	if (wc->status != IBV_WC_SUCCESS) {
+	if (wc->status != IBV_WC_SUCCESS)
 		rcm_wc_failed(cs, wc);
-		return;
-	}
-	if (!rcm_wc_done(cs, wc, &done))
-		return;
-	comp.op_context = done.op_context;
-	comp.flags = done.flags;
-	comp.len = done.len;
-	comp.buf = done.buf;
-	comp.data = done.data;
-	rcm_soft_push(&cs->soft, &comp);
+	else if (rcm_wc_done(cs, wc, &done))
+		rcm_wc_keep(cs, &done);
 }
 
 static int rcm_cqset_poll(struct rcm_cqset *cs, struct rcm_hwcq *hw, int n,

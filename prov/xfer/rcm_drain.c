@@ -124,7 +124,6 @@ void rcm_drain_start(struct rcm_qp *qp)
 static void rcm_drain_cancel(struct rcm_cqset *cs, struct rcm_ring *ring)
 {
 	uint32_t lost = 0, pos, tail;
-	struct rcm_comp comp = { 0 };
 
 	if (!cs)
 		return;
@@ -132,22 +131,9 @@ static void rcm_drain_cancel(struct rcm_cqset *cs, struct rcm_ring *ring)
 	pos = atomic_load_explicit(&ring->head, memory_order_relaxed);
 	tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
 	(void)rcm_soft_reserve(&cs->soft, tail - pos);
-	for (; pos != tail; pos++) {
-		uint8_t kind = ring->kind[pos & ring->mask];
-
-		comp.op_context = ring->context[pos & ring->mask];
-		comp.flags = rcm_op_flags[kind & RCM_SLOT_OP];
-		comp.err = FI_ECANCELED;
-		comp.prov_errno = IBV_WC_WR_FLUSH_ERR;
-		if (kind & RCM_SLOT_SPECIAL)
-			rcm_slot_end(ring, pos, kind, FI_ECANCELED);
-		if (!(kind & RCM_SLOT_ENTRY) && ring->qp->attr.layered)
-			continue;
-		if (rcm_soft_room(&cs->soft))
-			rcm_soft_push(&cs->soft, &comp);
-		else
+	for (; pos != tail; pos++)
+		if (!rcm_wc_cancel(cs, ring, pos, 0))
 			lost++;
-	}
 	atomic_store_explicit(&ring->head, tail, memory_order_release);
 	rcm_unlock(&cs->lock);
 	if (lost)

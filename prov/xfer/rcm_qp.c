@@ -13,6 +13,7 @@
 #include "rcm_err.h"
 #include "rcm_hwcq.h"
 #include "rcm_log.h"
+#include "rcm_multi.h"
 #include "rcm_slot.h"
 #include "rcm_stage.h"
 #include "rcm_sys.h"
@@ -192,6 +193,7 @@ static void rcm_qp_free(struct rcm_qp *qp, bool clean)
 	rcm_bounce_close(qp->sq.bounce);
 	rcm_stage_close(qp);
 	rcm_qp_close_ring(tx, &qp->sq.ring, clean);
+	rcm_multi_close(qp);
 	rcm_qp_close_ring(rx, &qp->rq.ring, clean);
 	rcm_lock_fini(&qp->sq.lock);
 	rcm_lock_fini(&qp->rq.lock);
@@ -207,6 +209,22 @@ static void rcm_qp_destroy(struct rcm_qp *qp)
 			 fi_strerror(-ret));
 }
 
+static void rcm_qp_set_gate(struct rcm_lock *lock, int *gate, int value)
+{
+	rcm_lock(lock);
+	if (*gate != -FI_EOPNOTSUPP)
+		*gate = value;
+	rcm_unlock(lock);
+}
+
+/* Receives get ERR. Posting looks at the gate only when hold is not 0. */
+static void rcm_qp_shut_recv(struct rcm_qp *qp, int err)
+{
+	rcm_qp_set_gate(&qp->rq.lock, &qp->rq.gate, err);
+	atomic_fetch_or(&qp->rq.hold, RCM_RQ_SHUT);
+	rcm_multi_down(qp);
+}
+
 static void rcm_qp_init(struct rcm_qp *qp, const struct rcm_qp_attr *attr)
 {
 	struct rcm_sq *sq = &qp->sq;
@@ -217,7 +235,8 @@ static void rcm_qp_init(struct rcm_qp *qp, const struct rcm_qp_attr *attr)
 	rcm_lock_init(&sq->lock, RCM_RANK_SEND, attr->locked);
 	rcm_lock_init(&qp->rq.lock, RCM_RANK_RECV, attr->locked);
 	sq->gate = attr->tx_cq ? -FI_ENOTCONN : -FI_EOPNOTSUPP;
-	qp->rq.gate = attr->rx_cq ? 0 : -FI_EOPNOTSUPP;
+	if (!attr->rx_cq)
+		rcm_qp_shut_recv(qp, -FI_EOPNOTSUPP);
 	sq->max_inject = attr->inject_size;
 	sq->signal_every = RCM_MIN(RCM_SIGNAL_EVERY, attr->tx_depth / 4 + 1);
 }
@@ -235,6 +254,8 @@ int rcm_qp_open(struct rcm_qp *qp, const struct rcm_qp_attr *attr, uint8_t port)
 	if (!ret)
 		ret = rcm_qp_open_ring(qp, attr->rx_cq, &qp->rq.ring,
 				       attr->rx_depth);
+	if (!ret && attr->rx_cq && attr->multi_recv)
+		ret = rcm_multi_open(qp);
 	if (!ret)
 		ret = rcm_qp_reserve_hw(qp);
 	if (!ret)
@@ -260,14 +281,6 @@ err_free:
 	return ret;
 }
 
-static void rcm_qp_set_gate(struct rcm_lock *lock, int *gate, int value)
-{
-	rcm_lock(lock);
-	if (*gate != -FI_EOPNOTSUPP)
-		*gate = value;
-	rcm_unlock(lock);
-}
-
 void rcm_qp_up(struct rcm_qp *qp)
 {
 	rcm_qp_set_gate(&qp->sq.lock, &qp->sq.gate, 0);
@@ -279,7 +292,7 @@ void rcm_qp_down(struct rcm_qp *qp, int err)
 		return;
 	atomic_store(&qp->failed, true); /* the caller knows */
 	rcm_qp_set_gate(&qp->sq.lock, &qp->sq.gate, err);
-	rcm_qp_set_gate(&qp->rq.lock, &qp->rq.gate, err);
+	rcm_qp_shut_recv(qp, err);
 }
 
 void rcm_qp_flush(struct rcm_qp *qp)

@@ -40,10 +40,22 @@ struct rcm_sq {
 	struct rcm_ring ring;
 };
 
+struct rcm_multi;
+
+/* In rcm_rq.hold: the gate is shut. */
+#define RCM_RQ_SHUT (1u << 31)
+
+/* A receive queue; the same. */
 struct rcm_rq {
 	struct rcm_lock lock;
 	int gate;
 	atomic_bool key_missed;
+	/*
+	 * 0 while a receive just goes to the device. Else RCM_RQ_SHUT, or
+	 * how many slots are held back (rcm_multi.h), or both.
+	 */
+	_Atomic uint32_t hold;
+	struct rcm_multi *multi; /* NULL: no FI_MULTI_RECV */
 	struct rcm_ring ring;
 };
 
@@ -58,7 +70,8 @@ struct rcm_qp_attr {
 	uint64_t max_msg_size;
 	struct rcm_tally *tally[RCM_OP_COUNT]; /* what counts, or NULL */
 	bool locked;			       /* FI_THREAD_SAFE */
-	bool layered; /* ofi_rxm is above: design D18 */
+	bool multi_recv; /* buffers of FI_MULTI_RECV may be posted */
+	bool layered;	 /* ofi_rxm is above: design D18 */
 	/*
 	 * A work request failed for good; the queue pair is in ERR. Called
 	 * once, under the CQ's lock: takes no lock below RCM_RANK_DEFER.

@@ -31,6 +31,7 @@ enum rcm_op {
 /* In the kind of a slot, beside its enum rcm_op. */
 enum {
 	RCM_SLOT_OP = 0x0f,
+	RCM_SLOT_MULTI = 0x20,	 /* a buffer of FI_MULTI_RECV; special, too */
 	RCM_SLOT_SPECIAL = 0x40, /* rcm_slot_end() has something to do */
 	RCM_SLOT_ENTRY = 0x80,	 /* success puts an entry, too */
 };
@@ -112,6 +113,17 @@ static inline void rcm_ring_unpush(struct rcm_ring *ring)
 	uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
 
 	atomic_store_explicit(&ring->tail, tail - 1, memory_order_release);
+}
+
+/*
+ * Producer: the request of the slot at FROM has the one at TO from now on.
+ * It is not with the device.
+ */
+static inline void rcm_ring_move(struct rcm_ring *ring, uint32_t from,
+				 uint32_t to)
+{
+	ring->context[to & ring->mask] = ring->context[from & ring->mask];
+	ring->kind[to & ring->mask] = ring->kind[from & ring->mask];
 }
 
 /*

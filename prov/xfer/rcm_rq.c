@@ -4,26 +4,19 @@
 #include <rdma/fi_errno.h>
 
 #include "rcm_err.h"
+#include "rcm_multi.h"
 #include "rcm_qp.h"
 
-static inline ssize_t rcm_rq_post_locked(struct rcm_qp *qp,
-					 const struct ibv_sge *sge,
-					 uint32_t n_sge, void *context,
-					 bool wants_entry)
+/* The request of the ring's last slot goes to the device. */
+static inline ssize_t rcm_rq_give(struct rcm_qp *qp, uint64_t wr_id,
+				  const struct ibv_sge *sge, uint32_t n_sge)
 {
 	struct rcm_ring *ring = &qp->rq.ring;
-	uint8_t kind = ring->kind_always | RCM_OP_RECV;
 	struct ibv_recv_wr wr, *bad;
 	ssize_t ret;
 	int err;
 
-	if (rcm_unlikely(qp->rq.gate))
-		return qp->rq.gate;
-	if (rcm_unlikely(!rcm_ring_room(ring)))
-		return -FI_EAGAIN;
-	if (wants_entry)
-		kind |= RCM_SLOT_ENTRY;
-	wr.wr_id = rcm_ring_push(ring, context, kind);
+	wr.wr_id = wr_id;
 	wr.next = NULL;
 	wr.sg_list = (struct ibv_sge *)sge;
 	wr.num_sge = (int)n_sge;
@@ -37,7 +30,53 @@ static inline ssize_t rcm_rq_post_locked(struct rcm_qp *qp,
 	return ret == -FI_EAGAIN && !rcm_ring_used(ring) ? -FI_ENOMEM : ret;
 }
 
-/* The device is told at once: a receive's doorbell is no system call. */
+static inline uint8_t rcm_rq_kind(const struct rcm_ring *ring, bool wants_entry)
+{
+	uint8_t kind = ring->kind_always | RCM_OP_RECV;
+
+	return wants_entry ? kind | RCM_SLOT_ENTRY : kind;
+}
+
+/* The gate is shut, or there is a buffer of FI_MULTI_RECV in front. */
+static __attribute__((noinline)) ssize_t
+rcm_rq_post_held(struct rcm_qp *qp, const struct ibv_sge *sge, uint32_t n_sge,
+		 void *context, bool wants_entry)
+{
+	struct rcm_ring *ring = &qp->rq.ring;
+	uint64_t wr_id;
+
+	if (qp->rq.gate)
+		return qp->rq.gate;
+	if (!rcm_ring_room(ring))
+		return -FI_EAGAIN;
+	wr_id = rcm_ring_push(ring, context, rcm_rq_kind(ring, wants_entry));
+	if (rcm_multi_hold(qp, sge, n_sge))
+		return 0;
+	return rcm_rq_give(qp, wr_id, sge, n_sge);
+}
+
+static inline ssize_t rcm_rq_post_locked(struct rcm_qp *qp,
+					 const struct ibv_sge *sge,
+					 uint32_t n_sge, void *context,
+					 bool wants_entry)
+{
+	struct rcm_ring *ring = &qp->rq.ring;
+	uint64_t wr_id;
+
+	/* what the consumer has posted before it let go comes first */
+	if (rcm_unlikely(
+		    atomic_load_explicit(&qp->rq.hold, memory_order_acquire)))
+		return rcm_rq_post_held(qp, sge, n_sge, context, wants_entry);
+	if (rcm_unlikely(!rcm_ring_room(ring)))
+		return -FI_EAGAIN;
+	wr_id = rcm_ring_push(ring, context, rcm_rq_kind(ring, wants_entry));
+	return rcm_rq_give(qp, wr_id, sge, n_sge);
+}
+
+/*
+ * The device is told at once, whatever MORE says: a receive's doorbell is a
+ * write to memory, no system call, and fi_msg(3) calls the flag a hint.
+ */
 ssize_t rcm_rq_post(struct rcm_qp *qp, const struct ibv_sge *sge,
 		    uint32_t n_sge, void *context, bool more, bool wants_entry)
 {

@@ -10,14 +10,19 @@ void rcm_slot_count(struct rcm_ring *ring, enum rcm_op op,
 	ring->kind_always |= RCM_SLOT_SPECIAL;
 }
 
-void rcm_slot_end(struct rcm_ring *ring, uint32_t pos, uint8_t kind, int err)
+void rcm_slot_tell(struct rcm_ring *ring, uint8_t kind, int err)
 {
 	struct rcm_tally *tally = ring->tally[kind & RCM_SLOT_OP];
 
-	(void)pos;
 	if (!tally)
 		return;
 	atomic_fetch_add(err ? &tally->errors : &tally->value, 1);
 	if (tally->changed)
 		tally->changed(tally);
+}
+
+void rcm_slot_end(struct rcm_ring *ring, uint32_t pos, uint8_t kind, int err)
+{
+	(void)pos;
+	rcm_slot_tell(ring, kind, err);
 }

@@ -27,6 +27,12 @@ void rcm_slot_count(struct rcm_ring *ring, enum rcm_op op,
 		    struct rcm_tally *tally);
 
 /*
+ * One of several messages that a slot of RCM_SLOT_MULTI receives, not the
+ * last: it is counted.
+ */
+void rcm_slot_tell(struct rcm_ring *ring, uint8_t kind, int err);
+
+/*
  * The request in the special slot of KIND at POS is over: ERR is 0, or the
  * positive FI_E with which it failed. Once for each, before the slot is
  * retired, under the engine's lock.

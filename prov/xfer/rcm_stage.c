@@ -141,11 +141,7 @@ static void rcm_stage_fail_first(struct rcm_qp *qp, struct rcm_stage *st,
 
 	rcm_stage_tell(qp, pos, ret);
 	for (i = 1; i < n; i++) {
-		uint32_t from = (pos + i) & ring->mask;
-		uint32_t to = (pos + i - 1) & ring->mask;
-
-		ring->context[to] = ring->context[from];
-		ring->kind[to] = ring->kind[from];
+		rcm_ring_move(ring, pos + i, pos + i - 1);
 		st->wr[st->first + i].wr_id = ring->wr_id | (pos + i - 1);
 	}
 	rcm_ring_unpush(ring);

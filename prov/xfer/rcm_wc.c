@@ -3,6 +3,8 @@
 
 #include "rcm_wc.h"
 
+#include <rdma/fi_errno.h>
+
 #include "rcm_err.h"
 #include "rcm_log.h"
 #include "rcm_qp.h"
@@ -28,6 +30,59 @@ void rcm_wc_odd(struct rcm_cqset *cs, const struct ibv_wc *wc)
 		(unsigned long long)wc->wr_id, wc->qp_num);
 }
 
+void rcm_wc_keep(struct rcm_cqset *cs, const struct rcm_done *done)
+{
+	const struct rcm_comp comp = {
+		.op_context = done->op_context,
+		.flags = done->flags,
+		.len = done->len,
+		.buf = done->buf,
+		.data = done->data,
+	};
+
+	rcm_soft_push(&cs->soft, &comp);
+}
+
+/* What an error entry says of the operation in the slot of KIND at POS. */
+static void rcm_wc_name(struct rcm_ring *ring, uint32_t pos, uint8_t kind,
+			struct rcm_comp *comp)
+{
+	comp->op_context = ring->context[pos & ring->mask];
+	comp->flags = rcm_op_flags[kind & RCM_SLOT_OP];
+	if (kind & RCM_SLOT_MULTI) {
+		/* released, too, and where the message would have gone */
+		comp->flags |= FI_MULTI_RECV;
+		comp->buf = rcm_multi_at(ring, pos);
+	}
+}
+
+/* ofi_rxm takes any error entry's context for its own (design D18) */
+static bool rcm_wc_is_told(const struct rcm_ring *ring, uint8_t kind)
+{
+	return (kind & (RCM_SLOT_ENTRY | RCM_SLOT_MULTI)) ||
+	       !ring->qp->attr.layered;
+}
+
+bool rcm_wc_cancel(struct rcm_cqset *cs, struct rcm_ring *ring, uint32_t pos,
+		   uint32_t spare)
+{
+	uint8_t kind = ring->kind[pos & ring->mask];
+	struct rcm_comp comp = {
+		.err = FI_ECANCELED,
+		.prov_errno = IBV_WC_WR_FLUSH_ERR,
+	};
+
+	rcm_wc_name(ring, pos, kind, &comp);
+	if (kind & RCM_SLOT_SPECIAL)
+		rcm_slot_end(ring, pos, kind, FI_ECANCELED);
+	if (!rcm_wc_is_told(ring, kind))
+		return true;
+	if (rcm_soft_room(&cs->soft) <= spare)
+		return false;
+	rcm_soft_push(&cs->soft, &comp);
+	return true;
+}
+
 void rcm_wc_failed(struct rcm_cqset *cs, const struct ibv_wc *wc)
 {
 	struct rcm_ring *ring = rcm_wc_ring(cs, wc);
@@ -42,8 +97,7 @@ void rcm_wc_failed(struct rcm_cqset *cs, const struct ibv_wc *wc)
 	}
 	qp = ring->qp;
 	kind = ring->kind[pos & ring->mask];
-	comp.op_context = ring->context[pos & ring->mask];
-	comp.flags = rcm_op_flags[kind & RCM_SLOT_OP];
+	rcm_wc_name(ring, pos, kind, &comp);
 	comp.err = (kind & RCM_SLOT_OP) == RCM_OP_RECV ?
 			   rcm_err_from_recv_wc(wc->status) :
 			   rcm_err_from_wc(wc->status);
@@ -53,9 +107,10 @@ void rcm_wc_failed(struct rcm_cqset *cs, const struct ibv_wc *wc)
 		rcm_slot_end(ring, pos, kind, comp.err);
 	rcm_ring_retire(ring, pos);
 
-	/* ofi_rxm takes any error entry's context for its own (design D18) */
-	if ((kind & RCM_SLOT_ENTRY) || !qp->attr.layered)
+	if (rcm_wc_is_told(ring, kind))
 		rcm_soft_push(&cs->soft, &comp);
+	if (kind & RCM_SLOT_MULTI)
+		rcm_multi_flush(cs, ring, pos);
 	if (!atomic_exchange(&qp->failed, true) && qp->attr.on_error)
 		qp->attr.on_error(qp->attr.user, wc->status);
 }

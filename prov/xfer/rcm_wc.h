@@ -10,6 +10,7 @@
 #include <rdma/fabric.h>
 
 #include "rcm_cqset.h"
+#include "rcm_multi.h"
 #include "rcm_ring.h"
 #include "rcm_slot.h"
 
@@ -43,6 +44,17 @@ void rcm_wc_odd(struct rcm_cqset *cs, const struct ibv_wc *wc);
  */
 void rcm_wc_failed(struct rcm_cqset *cs, const struct ibv_wc *wc);
 
+/*
+ * The entry of FI_ECANCELED of the slot at POS, if it owes one, into the
+ * software queue; the slot is the caller's to retire. False when that has
+ * no more than SPARE places and the entry is lost.
+ */
+bool rcm_wc_cancel(struct rcm_cqset *cs, struct rcm_ring *ring, uint32_t pos,
+		   uint32_t spare);
+
+/* Puts a success into the software queue. There is room. */
+void rcm_wc_keep(struct rcm_cqset *cs, const struct rcm_done *done);
+
 static inline struct rcm_ring *rcm_wc_ring(struct rcm_cqset *cs,
 					   const struct ibv_wc *wc)
 {
@@ -52,25 +64,13 @@ static inline struct rcm_ring *rcm_wc_ring(struct rcm_cqset *cs,
 						  &rcm_ring_free_number;
 }
 
-/* Retires what succeeded. True when an entry is due: *DONE is filled. */
-static inline bool rcm_wc_done(struct rcm_cqset *cs, const struct ibv_wc *wc,
+/*
+ * What a success of KIND tells, all but the context. True when an entry is
+ * due.
+ */
+static inline bool rcm_wc_fill(const struct ibv_wc *wc, uint8_t kind,
 			       struct rcm_done *done)
 {
-	struct rcm_ring *ring = rcm_wc_ring(cs, wc);
-	uint32_t pos = (uint32_t)wc->wr_id;
-	uint8_t kind;
-
-	if (rcm_unlikely(!rcm_ring_holds(ring, pos))) {
-		rcm_wc_odd(cs, wc);
-		return false;
-	}
-	/* all that the slot tells, before the producer may fill it again */
-	kind = ring->kind[pos & ring->mask];
-	done->op_context = ring->context[pos & ring->mask];
-	if (rcm_unlikely(kind & RCM_SLOT_SPECIAL))
-		rcm_slot_end(ring, pos, kind, 0);
-	rcm_ring_retire(ring, pos);
-
 	done->flags = rcm_op_flags[kind & RCM_SLOT_OP];
 	done->buf = NULL;
 	done->len = 0;
@@ -88,6 +88,30 @@ static inline bool rcm_wc_done(struct rcm_cqset *cs, const struct ibv_wc *wc,
 		}
 	}
 	return kind & RCM_SLOT_ENTRY;
+}
+
+/* Retires what succeeded. True when an entry is due: *DONE is filled. */
+static inline bool rcm_wc_done(struct rcm_cqset *cs, const struct ibv_wc *wc,
+			       struct rcm_done *done)
+{
+	struct rcm_ring *ring = rcm_wc_ring(cs, wc);
+	uint32_t pos = (uint32_t)wc->wr_id;
+	uint8_t kind;
+
+	if (rcm_unlikely(!rcm_ring_holds(ring, pos))) {
+		rcm_wc_odd(cs, wc);
+		return false;
+	}
+	/* all that the slot tells, before the producer may fill it again */
+	kind = ring->kind[pos & ring->mask];
+	done->op_context = ring->context[pos & ring->mask];
+	if (rcm_unlikely(kind & RCM_SLOT_SPECIAL)) {
+		if (kind & RCM_SLOT_MULTI)
+			return rcm_multi_done(cs, ring, wc, done);
+		rcm_slot_end(ring, pos, kind, 0);
+	}
+	rcm_ring_retire(ring, pos);
+	return rcm_wc_fill(wc, kind, done);
 }
 
 #endif /* RCM_WC_H */

@@ -331,14 +331,17 @@ static int script_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 			    struct ibv_recv_wr **bad)
 {
 	struct script_qp *qp = (struct script_qp *)ibqp;
-	int err;
+	int n = 0, err = 0;
 
 	pthread_mutex_lock(&script.lock);
-	err = script_post_error(0);
-	if (err)
-		*bad = wr;
-	else
-		script_add(&qp->recvs, wr->wr_id, wr->sg_list, wr->num_sge);
+	for (; wr && !err; wr = wr->next, n++) {
+		err = script_post_error(n);
+		if (err)
+			*bad = wr;
+		else
+			script_add(&qp->recvs, wr->wr_id, wr->sg_list,
+				   wr->num_sge);
+	}
 	pthread_mutex_unlock(&script.lock);
 	return err;
 }

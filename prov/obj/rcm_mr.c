@@ -6,10 +6,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include <rdma/fi_errno.h>
 
+#include "rcm_dev.h"
 #include "rcm_domain.h"
 #include "rcm_eq.h"
 #include "rcm_err.h"
@@ -63,22 +63,22 @@ static int rcm_mr_access(uint64_t access)
 /* Ends MR. The usual cause has a number that only the operator can change. */
 static int rcm_mr_failed(struct rcm_mr *mr, size_t len, int err)
 {
-	struct rlimit limit;
+	const struct rcm_domain *domain = mr->domain;
+	char memlock[RCM_DEV_MEMLOCK];
 
 	free(mr->done);
 	free(mr);
-	if (err == ENOMEM && !getrlimit(RLIMIT_MEMLOCK, &limit) &&
-	    limit.rlim_cur != RLIM_INFINITY)
-		RCM_WARN(
-			MR,
-			"registering %zu bytes: %s; the limit of locked memory "
-			"(ulimit -l) is %llu bytes",
-			len, fi_strerror(rcm_err_from_errno(err)),
-			(unsigned long long)limit.rlim_cur);
+	err = rcm_err_from_errno(err);
+	if (err == FI_ENOMEM)
+		RCM_WARN(MR,
+			 "registering %zu bytes: %s; the device %s has room "
+			 "for %d regions%s",
+			 len, fi_strerror(err), domain->name,
+			 domain->attr.max_mr, rcm_dev_memlock(memlock));
 	else
 		RCM_INFO(MR, "registering %zu bytes: %s", len,
-			 fi_strerror(rcm_err_from_errno(err)));
-	return -rcm_err_from_errno(err);
+			 fi_strerror(err));
+	return -err;
 }
 
 static int rcm_mr_close(struct fid *fid)
@@ -183,11 +183,26 @@ static int rcm_mr_check(uint64_t access, uint64_t offset, uint64_t flags)
 	return offset ? -FI_EINVAL : 0; /* reserved: fi_mr(3) */
 }
 
+static int rcm_mr_check_len(const struct rcm_domain *domain, size_t len)
+{
+	uint64_t most = domain->attr.max_mr_size;
+
+	if (len <= most || !most) /* some devices do not say */
+		return 0;
+	RCM_INFO(MR, "%zu bytes are beyond the %llu of a region of device %s",
+		 len, (unsigned long long)most, domain->name);
+	return -FI_EINVAL;
+}
+
 static int rcm_mr_reg_mem(struct rcm_domain *domain, const struct iovec *iov,
 			  uint64_t access, void *context, struct fid_mr **out)
 {
-	struct rcm_mr *mr = rcm_mr_new(domain, context);
+	int ret = rcm_mr_check_len(domain, iov->iov_len);
+	struct rcm_mr *mr;
 
+	if (ret)
+		return ret;
+	mr = rcm_mr_new(domain, context);
 	if (!mr)
 		return -FI_ENOMEM;
 	/* some devices refuse a region without bytes */
@@ -226,6 +241,10 @@ static int rcm_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 
 	if (ret)
 		return ret;
+	if (attr->auth_key_size && api >= FI_VERSION(1, 5)) {
+		RCM_INFO(MR, "authorization keys are not offered");
+		return -FI_EINVAL;
+	}
 	if (attr->iov_count != 1 || !attr->mr_iov) {
 		RCM_INFO(MR, "%zu buffers: a region is made of one",
 			 attr->iov_count);

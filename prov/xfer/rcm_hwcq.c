@@ -10,6 +10,7 @@
 
 #include "rcm_base.h"
 #include "rcm_cqset.h"
+#include "rcm_dev.h"
 #include "rcm_err.h"
 #include "rcm_log.h"
 #include "rcm_sys.h"
@@ -50,6 +51,7 @@ static struct ibv_cq *rcm_hwcq_create(struct rcm_cqset *cs, uint32_t need,
 static struct rcm_hwcq *rcm_hwcq_add(struct rcm_cqset *cs, uint32_t need,
 				     int *err)
 {
+	char memlock[RCM_DEV_MEMLOCK] = "";
 	struct rcm_hwcq **all, *hw;
 
 	*err = -FI_ENOMEM;
@@ -63,8 +65,10 @@ static struct rcm_hwcq *rcm_hwcq_add(struct rcm_cqset *cs, uint32_t need,
 	hw->cq = rcm_hwcq_create(cs, need, hw);
 	if (!hw->cq) {
 		*err = -rcm_err_from_errno(errno);
-		RCM_WARN(CQ, "no completion queue of %u entries: %s", need,
-			 fi_strerror(-*err));
+		if (*err == -FI_ENOMEM)
+			rcm_dev_memlock(memlock);
+		RCM_WARN(CQ, "no completion queue of %u entries: %s%s", need,
+			 fi_strerror(-*err), memlock);
 		free(hw);
 		return NULL;
 	}

@@ -232,6 +232,7 @@ Test(mr, too_small_memory_limit_is_named)
 	struct fid_mr *mr;
 
 	cr_assert_eq(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
+	domain.attr.max_mr = 512;
 	rcm_log_prov = &prov;
 	script.fail_call = 1;
 	script.fail_errno = ENOMEM;
@@ -239,7 +240,8 @@ Test(mr, too_small_memory_limit_is_named)
 			       NULL),
 		     -FI_ENOMEM);
 	rcm_log_prov = NULL;
-	cr_assert_not_null(strstr(logged, "65536"), "%s", logged);
+	cr_assert_not_null(strstr(logged, "64 KiB"), "%s", logged);
+	cr_assert_not_null(strstr(logged, "room for 512"), "%s", logged);
 }
 
 Test(mr, other_operations_are_not_offered)
@@ -252,4 +254,42 @@ Test(mr, other_operations_are_not_offered)
 	cr_assert_eq(fi_mr_bind(mr, &domain.fid.fid, 0), -FI_ENOSYS);
 	cr_assert_eq(fi_mr_enable(mr), -FI_ENOSYS);
 	cr_assert_eq(fi_close(&mr->fid), 0);
+}
+
+Test(mr, authorization_keys_are_refused)
+{
+	struct iovec iov = { data, 8 };
+	uint8_t auth = 1;
+	struct fi_mr_attr attr = {
+		.mr_iov = &iov,
+		.iov_count = 1,
+		.access = FI_SEND,
+		.auth_key_size = 1,
+		.auth_key = &auth,
+	};
+	struct fid_mr *mr;
+
+	cr_assert_eq(fi_mr_regattr(&domain.fid, &attr, 0, &mr), -FI_EINVAL);
+	/* the struct of an old caller ends before that field */
+	fabric.fid.api_version = FI_VERSION(1, 4);
+	cr_assert_eq(fi_mr_regattr(&domain.fid, &attr, 0, &mr), 0);
+	cr_assert_eq(fi_close(&mr->fid), 0);
+}
+
+Test(mr, length_beyond_the_devices_is_refused)
+{
+	struct fid_mr *mr;
+
+	domain.attr.max_mr_size = 4095;
+	cr_assert_eq(fi_mr_reg(&domain.fid, data, 4096, FI_SEND, 0, 0, 0, &mr,
+			       NULL),
+		     -FI_EINVAL);
+	cr_assert_eq(script.calls, 0);
+}
+
+/* a region that gives no rights is no mistake */
+Test(mr, region_without_rights_registers)
+{
+	cr_assert_eq(access_of(0), 0);
+	cr_assert_eq(access_of(FI_SEND | FI_COLLECTIVE), 0);
 }

@@ -344,6 +344,8 @@ int rcm_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 	d->auto_control = info->domain_attr->control_progress ==
 			  FI_PROGRESS_AUTO;
 	d->layered = rcm_nic_is_layered(info);
+	d->lends = !(info->domain_attr->mr_mode & FI_MR_LOCAL) &&
+		   !(info->mode & RCM_OLD_LOCAL_MR);
 	d->fid.fid.fclass = FI_CLASS_DOMAIN;
 	d->fid.fid.context = context;
 	d->fid.fid.ops = &rcm_domain_fi_ops;

@@ -35,6 +35,7 @@ static int rcm_ep_qp_create(struct rcm_conn *conn)
 		.max_msg_size = ep->max_msg_size,
 		.locked = domain->locked,
 		.layered = ep->layered,
+		.lends = domain->lends,
 		.on_error = rcm_ep_qp_error,
 		.user = &ep->work,
 	};

@@ -10,8 +10,22 @@
 
 #include <rdma/fi_errno.h>
 
+#include "rcm_dev.h"
 #include "rcm_err.h"
+#include "rcm_log.h"
 #include "rcm_sys.h"
+
+static int rcm_bounce_failed(size_t len, int err)
+{
+	char memlock[RCM_DEV_MEMLOCK] = "";
+
+	if (err == ENOMEM)
+		rcm_dev_memlock(memlock);
+	err = rcm_err_from_errno(err);
+	RCM_WARN(EP_CTRL, "registering %zu bytes to copy messages into: %s%s",
+		 len, fi_strerror(err), memlock);
+	return -err;
+}
 
 int rcm_bounce_open(struct rcm_bounce **out, struct ibv_pd *pd, uint32_t slots,
 		    uint32_t size)
@@ -30,7 +44,7 @@ int rcm_bounce_open(struct rcm_bounce **out, struct ibv_pd *pd, uint32_t slots,
 		goto err_free;
 	bounce->mr = rcm_sys->reg_mr(pd, bounce->mem, len, 0);
 	if (!bounce->mr) {
-		ret = -rcm_err_from_errno(errno);
+		ret = rcm_bounce_failed(len, errno);
 		goto err_mem;
 	}
 	*out = bounce;
@@ -50,6 +64,16 @@ void rcm_bounce_close(struct rcm_bounce *bounce)
 	(void)rcm_sys->dereg_mr(bounce->mr);
 	free(bounce->mem);
 	free(bounce);
+}
+
+void rcm_bounce_put(struct rcm_bounce *bounce, uint32_t pos, size_t at,
+		    struct ibv_sge *sge)
+{
+	uint8_t *to = bounce->mem + (pos & bounce->mask) * bounce->size + at;
+
+	memcpy(to, (const void *)(uintptr_t)sge->addr, sge->length);
+	sge->addr = (uintptr_t)to;
+	sge->lkey = bounce->mr->lkey;
 }
 
 void rcm_bounce_copy(struct rcm_bounce *bounce, uint32_t pos,

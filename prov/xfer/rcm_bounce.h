@@ -10,9 +10,9 @@
 #include <infiniband/verbs.h>
 
 /*
- * Registered buffers for injected messages that are too long for the
- * device's inline size: one for each slot of the ring, so that the slot's
- * retirement frees it and nothing is counted.
+ * Registered buffers of one size. A send queue has one for each slot, for
+ * injected messages that are too long for the device's inline size: so the
+ * slot's retirement frees it and nothing is counted.
  */
 struct rcm_bounce {
 	struct ibv_mr *mr;
@@ -30,5 +30,9 @@ void rcm_bounce_close(struct rcm_bounce *bounce); /* NULL is fine */
 void rcm_bounce_copy(struct rcm_bounce *bounce, uint32_t pos,
 		     const struct ibv_sge *sge, uint32_t n,
 		     struct ibv_sge *out);
+
+/* Copies what SGE names to AT in POS's buffer, which SGE then names. */
+void rcm_bounce_put(struct rcm_bounce *bounce, uint32_t pos, size_t at,
+		    struct ibv_sge *sge);
 
 #endif /* RCM_BOUNCE_H */

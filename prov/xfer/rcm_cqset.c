@@ -13,6 +13,7 @@
 #include "rcm_base.h"
 #include "rcm_err.h"
 #include "rcm_hwcq.h"
+#include "rcm_lease.h"
 #include "rcm_log.h"
 #include "rcm_ring.h"
 #include "rcm_stage.h"
@@ -142,6 +143,7 @@ static void rcm_cqset_keep(struct rcm_cqset *cs, const struct ibv_wc *wc)
 		rcm_wc_failed(cs, wc);
 	else if (rcm_wc_done(cs, wc, &done))
 		rcm_wc_keep(cs, &done);
+	rcm_lease_settle(&cs->ended);
 }
 
 static int rcm_cqset_poll(struct rcm_cqset *cs, struct rcm_hwcq *hw, int n,
@@ -302,6 +304,16 @@ static inline ssize_t rcm_cqset_read_locked(struct rcm_cqset *cs, char *buf,
 				 rcm_cqset_read_all(cs, buf, count);
 }
 
+/* Gives the leases of what is read back first, out of the others' way. */
+static ssize_t rcm_cqset_unlock_ended(struct rcm_cqset *cs, ssize_t ret)
+{
+	struct rcm_lease *ended = rcm_lease_take(&cs->ended);
+
+	rcm_unlock(&cs->lock);
+	rcm_lease_put(ended);
+	return ret;
+}
+
 ssize_t rcm_cqset_read(struct rcm_cqset *cs, void *buf, size_t count)
 {
 	ssize_t ret;
@@ -309,6 +321,8 @@ ssize_t rcm_cqset_read(struct rcm_cqset *cs, void *buf, size_t count)
 	rcm_stage_flush_all(cs);
 	rcm_lock(&cs->lock);
 	ret = rcm_cqset_read_locked(cs, buf, count);
+	if (rcm_unlikely(cs->ended != NULL))
+		return rcm_cqset_unlock_ended(cs, ret);
 	rcm_unlock(&cs->lock);
 	return ret;
 }

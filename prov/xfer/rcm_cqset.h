@@ -24,8 +24,9 @@
  * and for what was polled but not asked for yet.
  */
 
-struct rcm_hwcq; /* one hardware completion queue and its reservation */
-struct rcm_ring; /* what the completions of one queue must know */
+struct rcm_hwcq;  /* one hardware completion queue and its reservation */
+struct rcm_lease; /* memory registered for one operation */
+struct rcm_ring;  /* what the completions of one queue must know */
 
 /* What a fi_cq asks of its engine. */
 struct rcm_cqset_attr {
@@ -60,6 +61,9 @@ struct rcm_cqset {
 	bool broken;	  /* polling failed; it is told, not tried for ever */
 
 	struct rcm_soft soft;
+
+	/* of operations that have ended; given back before they are told */
+	struct rcm_lease *ended;
 
 	/*
 	 * Send queues that have ever staged requests (FI_MORE), and how many

@@ -8,6 +8,7 @@
 #include <rdma/fi_errno.h>
 
 #include "rcm_err.h"
+#include "rcm_lease.h"
 #include "rcm_log.h"
 #include "rcm_slot.h"
 #include "rcm_wc.h"
@@ -383,6 +384,7 @@ static void rcm_multi_remove(struct rcm_ring *ring, uint32_t pos, uint32_t tail)
 
 	for (; pos + 1 != tail; pos++) {
 		rcm_ring_move(ring, pos + 1, pos);
+		rcm_lease_move(ring, pos + 1, pos);
 		*rcm_multi_slot(ring, pos) = *rcm_multi_slot(ring, pos + 1);
 		for (i = 0; i < max_sge; i++)
 			rcm_multi_sge(ring, pos)[i] = rcm_multi_sge(ring,

@@ -9,9 +9,11 @@
 #include <rdma/fi_errno.h>
 
 #include "rcm_bounce.h"
+#include "rcm_dev.h"
 #include "rcm_drain.h"
 #include "rcm_err.h"
 #include "rcm_hwcq.h"
+#include "rcm_lease.h"
 #include "rcm_log.h"
 #include "rcm_multi.h"
 #include "rcm_slot.h"
@@ -66,6 +68,7 @@ static void rcm_qp_close_ring(struct rcm_cqset *cs, struct rcm_ring *ring,
 	rcm_lock(&cs->lock);
 	rcm_cqset_del_ring(cs, ring, clean);
 	rcm_unlock(&cs->lock);
+	rcm_leases_close(ring);
 	rcm_ring_close(ring);
 }
 
@@ -143,7 +146,8 @@ static bool rcm_qp_try_create(struct rcm_qp *qp, uint32_t inline_size)
 static int rcm_qp_create(struct rcm_qp *qp)
 {
 	uint32_t size = qp->attr.tx_cq ? qp->attr.inject_size : 0;
-	int tries;
+	char memlock[RCM_DEV_MEMLOCK] = "";
+	int tries, err;
 
 	for (tries = 0;; tries++, size /= 2) {
 		if (tries == 3)
@@ -155,12 +159,15 @@ static int rcm_qp_create(struct rcm_qp *qp)
 		RCM_INFO(EP_CTRL, "no queue pair with %u inline bytes: %s",
 			 size, strerror(errno));
 	}
+	err = errno;
+	if (err == ENOMEM)
+		rcm_dev_memlock(memlock);
 	RCM_WARN(EP_CTRL,
 		 "no queue pair of %u sends and %u receives (%u and %u buffers "
-		 "each): %s; smaller tx_attr.size and rx_attr.size may do",
+		 "each): %s; smaller tx_attr.size and rx_attr.size may do%s",
 		 qp->attr.tx_depth, qp->attr.rx_depth, qp->attr.tx_sge,
-		 qp->attr.rx_sge, strerror(errno));
-	return -rcm_err_from_errno(errno);
+		 qp->attr.rx_sge, strerror(err), memlock);
+	return -rcm_err_from_errno(err);
 }
 
 static int rcm_qp_to_init(struct rcm_qp *qp, uint8_t port)
@@ -263,6 +270,12 @@ int rcm_qp_open(struct rcm_qp *qp, const struct rcm_qp_attr *attr, uint8_t port)
 	if (ret)
 		goto err_free;
 	rcm_qp_set_tallies(qp);
+	if (attr->tx_cq && attr->lends) {
+		ret = rcm_leases_open(&sq->ring, attr->pd, 0,
+				      &attr->tx_cq->ended);
+		if (ret)
+			goto err_destroy;
+	}
 	if (attr->tx_cq && sq->max_inline < attr->inject_size) {
 		ret = rcm_bounce_open(&sq->bounce, attr->pd, sq->ring.mask + 1,
 				      attr->inject_size);

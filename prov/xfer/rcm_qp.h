@@ -72,6 +72,7 @@ struct rcm_qp_attr {
 	bool locked;			       /* FI_THREAD_SAFE */
 	bool multi_recv; /* buffers of FI_MULTI_RECV may be posted */
 	bool layered;	 /* ofi_rxm is above: design D18 */
+	bool lends;	 /* buffers need no key: FI_MR_LOCAL is not required */
 	/*
 	 * A work request failed for good; the queue pair is in ERR. Called
 	 * once, under the CQ's lock: takes no lock below RCM_RANK_DEFER.
@@ -126,7 +127,9 @@ enum {
 	RCM_TX_IMM = 1 << 2,
 	RCM_TX_FENCE = 1 << 3,
 	RCM_TX_MORE = 1 << 4,
-	RCM_TX_NO_KEY = 1 << 5, /* an sge has no lkey: inline or nothing */
+	RCM_TX_NO_KEY = 1 << 5, /* an sge has no lkey, which is 0 then */
+	/* the queue's own: what is noted in the slot, by the same bit */
+	RCM_TX_SPECIAL = RCM_SLOT_SPECIAL,
 };
 
 struct rcm_tx {
@@ -141,8 +144,10 @@ struct rcm_tx {
 /*
  * Posts one message. -FI_EAGAIN only when the send queue is full;
  * -FI_EMSGSIZE beyond the maximum; -FI_EINVAL beyond the inject size or
- * without a key for what cannot go inline; the gate's error. Takes the
- * queue's lock. The send gate of every fi_send* and fi_inject*.
+ * without a key for what cannot go inline; the gate's error. Where the queue
+ * pair lends, a buffer without a key is copied or registered instead, with
+ * the errors of rcm_lease_get(). Takes the queue's lock. The send gate of
+ * every fi_send* and fi_inject*.
  */
 ssize_t rcm_sq_post(struct rcm_qp *qp, const struct rcm_tx *tx);
 

@@ -39,6 +39,7 @@ enum {
 /* The fi_cq(3) completion flags of each operation. */
 extern const uint64_t rcm_op_flags[RCM_OP_COUNT];
 
+struct rcm_leases;
 struct rcm_qp;
 struct rcm_tally;
 
@@ -56,6 +57,7 @@ struct rcm_ring {
 	 */
 	uint8_t kind_always;
 	struct rcm_tally *tally[RCM_OP_COUNT]; /* counters, or NULL */
+	struct rcm_leases *leases;	       /* rcm_lease.h, or NULL */
 
 	/* the producer's */
 	_Atomic uint32_t tail;

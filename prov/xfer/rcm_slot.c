@@ -3,6 +3,8 @@
 
 #include "rcm_slot.h"
 
+#include "rcm_lease.h"
+
 void rcm_slot_count(struct rcm_ring *ring, enum rcm_op op,
 		    struct rcm_tally *tally)
 {
@@ -23,6 +25,7 @@ void rcm_slot_tell(struct rcm_ring *ring, uint8_t kind, int err)
 
 void rcm_slot_end(struct rcm_ring *ring, uint32_t pos, uint8_t kind, int err)
 {
-	(void)pos;
+	if (ring->leases)
+		rcm_lease_end(ring, pos);
 	rcm_slot_tell(ring, kind, err);
 }

@@ -2,12 +2,14 @@
 /* Copyright (c) 2026 rcm contributors */
 
 #include <errno.h>
+#include <string.h>
 
 #include <rdma/fi_errno.h>
 
 #include "rcm_bounce.h"
 #include "rcm_err.h"
 #include "rcm_hwcq.h"
+#include "rcm_lease.h"
 #include "rcm_log.h"
 #include "rcm_qp.h"
 #include "rcm_stage.h"
@@ -22,25 +24,6 @@ static ssize_t rcm_sq_no_key(struct rcm_sq *sq, uint64_t len)
 			 (unsigned long long)len, sq->max_inline);
 	sq->key_missed = true;
 	return -FI_EINVAL;
-}
-
-/* What is too long to go inline: may it go at all? */
-static ssize_t rcm_sq_check_long(struct rcm_qp *qp, const struct rcm_tx *tx)
-{
-	struct rcm_sq *sq = &qp->sq;
-
-	if (tx->flags & RCM_TX_INJECT) {
-		if (tx->len > sq->max_inject)
-			return -FI_EINVAL;
-		/*
-		 * Its bounce buffer is its slot's, and the slot of a staged
-		 * request may move up: so nothing is staged before it.
-		 */
-		return rcm_stage_flush(qp);
-	}
-	if (tx->len > qp->attr.max_msg_size)
-		return -FI_EMSGSIZE;
-	return tx->flags & RCM_TX_NO_KEY ? rcm_sq_no_key(sq, tx->len) : 0;
 }
 
 /*
@@ -62,6 +45,37 @@ static uint32_t rcm_sq_reclaim(struct rcm_qp *qp)
 	} while (!room && rcm_cqset_pull(cs, qp->tx_hw, false) > 0);
 	rcm_unlock(&cs->lock);
 	return room;
+}
+
+/* In the place of an error: what has no key needs a lease first. */
+#define RCM_SQ_WANTS_LEASE 1
+
+/*
+ * What is too long to go inline: may it go at all? Without a key and a place
+ * in the queue it need not be registered.
+ */
+static ssize_t rcm_sq_check_long(struct rcm_qp *qp, const struct rcm_tx *tx)
+{
+	struct rcm_sq *sq = &qp->sq;
+
+	if (tx->flags & RCM_TX_INJECT) {
+		if (tx->len > sq->max_inject)
+			return -FI_EINVAL;
+		/*
+		 * Its bounce buffer is its slot's, and the slot of a staged
+		 * request may move up: so nothing is staged before it.
+		 */
+		return rcm_stage_flush(qp);
+	}
+	if (tx->len > qp->attr.max_msg_size)
+		return -FI_EMSGSIZE;
+	if (!(tx->flags & RCM_TX_NO_KEY))
+		return 0;
+	if (!sq->ring.leases)
+		return rcm_sq_no_key(sq, tx->len);
+	if (!rcm_ring_room(&sq->ring) && !rcm_sq_reclaim(qp))
+		return -FI_EAGAIN;
+	return RCM_SQ_WANTS_LEASE;
 }
 
 /* Counts unsignalled sends; the last slot of the ROOM must not be one. */
@@ -89,6 +103,7 @@ static inline void rcm_sq_fill(struct rcm_sq *sq, const struct rcm_tx *tx,
 {
 	uint8_t kind = sq->ring.kind_always | RCM_OP_SEND;
 
+	kind |= tx->flags & RCM_TX_SPECIAL;
 	wr->send_flags = 0;
 	if (tx->flags & RCM_TX_COMPLETE)
 		kind |= RCM_SLOT_ENTRY;
@@ -153,6 +168,61 @@ static inline ssize_t rcm_sq_post_locked(struct rcm_qp *qp,
 	return 0;
 }
 
+/* Ends a call that gives RET: one that fails sends what waits for it. */
+static inline void rcm_sq_unlock(struct rcm_qp *qp, ssize_t ret)
+{
+	/* a full queue has just been tried */
+	if (rcm_unlikely(ret < 0) && ret != -FI_EAGAIN && !qp->sq.gate)
+		(void)rcm_stage_flush(qp);
+	rcm_unlock(&qp->sq.lock);
+}
+
+ssize_t rcm_sq_refuse(struct rcm_qp *qp, ssize_t ret)
+{
+	rcm_lock(&qp->sq.lock);
+	rcm_sq_unlock(qp, ret);
+	return ret;
+}
+
+/* Posts what has all its keys now; LEASE is its slot's when it succeeds. */
+static ssize_t rcm_sq_post_leased(struct rcm_qp *qp, const struct rcm_tx *tx,
+				  struct rcm_lease *lease)
+{
+	struct rcm_ring *ring = &qp->sq.ring;
+	ssize_t ret;
+
+	/* before the slot is known: making room may move the last one */
+	if (!rcm_ring_room(ring) && !rcm_sq_reclaim(qp))
+		return -FI_EAGAIN;
+	rcm_lease_set(ring, atomic_load(&ring->tail), lease);
+	ret = rcm_sq_post_locked(qp, tx);
+	if (ret) /* the slot is the next one's again */
+		rcm_lease_set(ring, atomic_load(&ring->tail), NULL);
+	return ret;
+}
+
+/* No lock is held while the memory is copied or registered. */
+static ssize_t rcm_sq_post_lending(struct rcm_qp *qp, const struct rcm_tx *tx)
+{
+	struct ibv_sge sge[RCM_MAX_SGE];
+	struct rcm_lease *lease = NULL;
+	struct rcm_tx own = *tx;
+	ssize_t ret;
+
+	memcpy(sge, tx->sge, tx->n_sge * sizeof(*sge));
+	own.sge = sge;
+	own.flags = (tx->flags & ~RCM_TX_NO_KEY) | RCM_TX_SPECIAL;
+	ret = rcm_lease_get(qp->sq.ring.leases, sge, tx->n_sge, &lease);
+	if (ret)
+		return rcm_sq_refuse(qp, ret);
+	rcm_lock(&qp->sq.lock);
+	ret = rcm_sq_post_leased(qp, &own, lease);
+	rcm_sq_unlock(qp, ret);
+	if (ret)
+		rcm_lease_put(lease);
+	return ret;
+}
+
 ssize_t rcm_sq_post(struct rcm_qp *qp, const struct rcm_tx *tx)
 {
 	ssize_t ret;
@@ -164,18 +234,6 @@ ssize_t rcm_sq_post(struct rcm_qp *qp, const struct rcm_tx *tx)
 	}
 	rcm_lock(&qp->sq.lock);
 	ret = rcm_sq_post_locked(qp, tx);
-	/* a full queue has just been tried */
-	if (rcm_unlikely(ret && ret != -FI_EAGAIN) && !qp->sq.gate)
-		(void)rcm_stage_flush(qp);
-	rcm_unlock(&qp->sq.lock);
-	return ret;
-}
-
-ssize_t rcm_sq_refuse(struct rcm_qp *qp, ssize_t ret)
-{
-	rcm_lock(&qp->sq.lock);
-	if (!qp->sq.gate)
-		(void)rcm_stage_flush(qp);
-	rcm_unlock(&qp->sq.lock);
-	return ret;
+	rcm_sq_unlock(qp, ret);
+	return rcm_likely(ret <= 0) ? ret : rcm_sq_post_lending(qp, tx);
 }

@@ -9,6 +9,7 @@
 #include <rdma/fi_errno.h>
 
 #include "rcm_err.h"
+#include "rcm_lease.h"
 #include "rcm_log.h"
 #include "rcm_ring.h"
 #include "rcm_slot.h"
@@ -121,6 +122,7 @@ static void rcm_stage_tell(struct rcm_qp *qp, uint32_t pos, ssize_t ret)
 	rcm_lock(&cs->lock);
 	if (kind & RCM_SLOT_SPECIAL)
 		rcm_slot_end(ring, pos, kind, comp.err);
+	rcm_lease_settle(&cs->ended);
 	if (told && !rcm_soft_reserve(&cs->soft, 1))
 		rcm_soft_push(&cs->soft, &comp);
 	else if (told)
@@ -142,6 +144,7 @@ static void rcm_stage_fail_first(struct rcm_qp *qp, struct rcm_stage *st,
 	rcm_stage_tell(qp, pos, ret);
 	for (i = 1; i < n; i++) {
 		rcm_ring_move(ring, pos + i, pos + i - 1);
+		rcm_lease_move(ring, pos + i, pos + i - 1);
 		st->wr[st->first + i].wr_id = ring->wr_id | (pos + i - 1);
 	}
 	rcm_ring_unpush(ring);

@@ -6,6 +6,7 @@
 #include <rdma/fi_errno.h>
 
 #include "rcm_err.h"
+#include "rcm_lease.h"
 #include "rcm_log.h"
 #include "rcm_qp.h"
 
@@ -40,6 +41,7 @@ void rcm_wc_keep(struct rcm_cqset *cs, const struct rcm_done *done)
 		.data = done->data,
 	};
 
+	rcm_lease_settle(&cs->ended);
 	rcm_soft_push(&cs->soft, &comp);
 }
 
@@ -75,6 +77,7 @@ bool rcm_wc_cancel(struct rcm_cqset *cs, struct rcm_ring *ring, uint32_t pos,
 	rcm_wc_name(ring, pos, kind, &comp);
 	if (kind & RCM_SLOT_SPECIAL)
 		rcm_slot_end(ring, pos, kind, FI_ECANCELED);
+	rcm_lease_settle(&cs->ended);
 	if (!rcm_wc_is_told(ring, kind))
 		return true;
 	if (rcm_soft_room(&cs->soft) <= spare)

@@ -224,3 +224,18 @@ Test(promise_msg, receive_may_ask_for_the_weaker_level)
 	cr_assert_eq(net_send(&n, 0, 0, 8, NULL), 0);
 	cr_assert_eq(comp_of(1).len, 8);
 }
+
+Test(promise_msg, levels_are_for_messages_of_any_length)
+{
+	struct net_side *s = &n.side[0];
+	struct iovec iov = { s->buf, NET_BUF };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
+
+	join_pair();
+	msg.desc = &s->desc;
+	cr_assert_gt(NET_BUF, n.info->tx_attr->inject_size);
+	cr_assert_eq(net_recv(&n, 1, 0, NET_BUF, NULL), 0);
+	cr_assert_eq(fi_sendmsg(s->ep, &msg, FI_INJECT_COMPLETE), 0);
+	cr_assert_eq(comp_of(1).len, NET_BUF);
+	cr_assert_eq(comp_of(0).err, 0);
+}

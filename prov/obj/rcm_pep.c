@@ -157,6 +157,22 @@ static int rcm_pep_control(struct fid *fid, int command, void *arg)
 	return 0;
 }
 
+/*
+ * fi_cm(3): a port that is not named is given out by fi_setname(), and an
+ * address that cannot be had is its error. Before there is an event queue,
+ * whose channel the id belongs to, both wait for fi_listen().
+ */
+static int rcm_pep_bind_addr(struct rcm_pep *pep, const union rcm_addr *addr)
+{
+	int ret;
+
+	rcm_listener_close(&pep->listener, &pep->eq->lock);
+	rcm_lock(&pep->eq->lock);
+	ret = rcm_listener_bind(&pep->listener, &pep->eq->chan, addr);
+	rcm_unlock(&pep->eq->lock);
+	return ret;
+}
+
 static int rcm_pep_setname(fid_t fid, void *addr, size_t addrlen)
 {
 	struct rcm_pep *pep = rcm_pep_of(fid);
@@ -165,10 +181,13 @@ static int rcm_pep_setname(fid_t fid, void *addr, size_t addrlen)
 
 	if (ret)
 		return ret;
-	if (pep->listener.id || pep->gone)
+	if (pep->listener.listening || pep->gone)
 		return -FI_EOPBADSTATE;
-	pep->addr = name;
-	return 0;
+	if (pep->eq)
+		ret = rcm_pep_bind_addr(pep, &name);
+	if (!ret)
+		pep->addr = name;
+	return ret;
 }
 
 static int rcm_pep_getname(fid_t fid, void *addr, size_t *addrlen)
@@ -263,11 +282,18 @@ static int rcm_pep_reject(struct fid_pep *fid, fid_t handle, const void *param,
 
 int rcm_pep_take_addr(struct rcm_pep *pep, union rcm_addr *addr)
 {
-	if (pep->listener.id)
+	if (pep->listener.listening)
 		return -FI_EBUSY;
 	if (pep->gone)
 		return -FI_EINVAL;
 	*addr = pep->addr;
+	if (pep->listener.id) {
+		int ret = rcm_listener_addr(&pep->listener, addr);
+
+		if (ret)
+			return ret;
+		rcm_listener_close(&pep->listener, &pep->eq->lock);
+	}
 	pep->gone = true;
 	return 0;
 }

@@ -539,9 +539,10 @@ Test(conn, port_in_use_is_said_to_be)
 
 	cr_assert_eq(net_listen(&n), 0);
 	cr_assert_eq(fi_passive_ep(n.fabric, n.info, &pep, NULL), 0);
-	cr_assert_eq(fi_pep_bind(pep, &n.side[1].eq->fid, 0), 0);
 	cr_assert_eq(fi_setname(&pep->fid, &n.addr, n.addrlen), 0);
+	cr_assert_eq(fi_pep_bind(pep, &n.side[1].eq->fid, 0), 0);
 	cr_assert_eq(fi_listen(pep), -FI_EADDRINUSE);
+	cr_assert_eq(fi_setname(&pep->fid, &n.addr, n.addrlen), -FI_EADDRINUSE);
 	cr_assert_eq(fi_close(&pep->fid), 0);
 }
 

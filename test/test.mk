@@ -49,6 +49,7 @@ UNIT_TESTS += test/unit/test_objects_eq
 UNIT_TESTS += test/unit/test_objects_msg
 UNIT_TESTS += test/unit/test_objects_open
 UNIT_TESTS += test/unit/test_param
+UNIT_TESTS += test/unit/test_promise_cm
 UNIT_TESTS += test/unit/test_promise_cq
 UNIT_TESTS += test/unit/test_promise_ep
 UNIT_TESTS += test/unit/test_promise_mr

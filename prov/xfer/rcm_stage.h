@@ -71,8 +71,9 @@ static inline void rcm_stage_flush_all(struct rcm_cqset *cs)
 /* Does anything wait in QP's stage? Under the send queue's lock. */
 static inline bool rcm_stage_pending(struct rcm_qp *qp)
 {
+	/* another thread's first FI_MORE may have made it just now */
 	struct rcm_stage *st = atomic_load_explicit(&qp->sq.stage,
-						    memory_order_relaxed);
+						    memory_order_acquire);
 
 	return rcm_unlikely(st != NULL) &&
 	       atomic_load_explicit(&st->n, memory_order_relaxed);

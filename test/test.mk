@@ -69,6 +69,7 @@ MT_TESTS += test/mt/eq_readers
 MT_TESTS += test/mt/getinfo
 MT_TESTS += test/mt/open_close
 MT_TESTS += test/mt/post_poll
+MT_TESTS += test/mt/stress
 MT_TESTS += test/mt/waiters
 MT_TESTS += test/mt/xfer
 

@@ -67,6 +67,7 @@ MT_TESTS += test/mt/auto_control
 MT_TESTS += test/mt/close_events
 MT_TESTS += test/mt/eq_readers
 MT_TESTS += test/mt/getinfo
+MT_TESTS += test/mt/levels
 MT_TESTS += test/mt/open_close
 MT_TESTS += test/mt/post_poll
 MT_TESTS += test/mt/stress

@@ -216,11 +216,11 @@ static void rcm_qp_destroy(struct rcm_qp *qp)
 			 fi_strerror(-ret));
 }
 
-static void rcm_qp_set_gate(struct rcm_lock *lock, int *gate, int value)
+static void rcm_qp_set_gate(struct rcm_lock *lock, atomic_int *gate, int value)
 {
 	rcm_lock(lock);
-	if (*gate != -FI_EOPNOTSUPP)
-		*gate = value;
+	if (atomic_load_explicit(gate, memory_order_relaxed) != -FI_EOPNOTSUPP)
+		atomic_store_explicit(gate, value, memory_order_release);
 	rcm_unlock(lock);
 }
 
@@ -241,7 +241,7 @@ static void rcm_qp_init(struct rcm_qp *qp, const struct rcm_qp_attr *attr)
 	atomic_init(&qp->failed, false);
 	rcm_lock_init(&sq->lock, RCM_RANK_SEND, attr->locked);
 	rcm_lock_init(&qp->rq.lock, RCM_RANK_RECV, attr->locked);
-	sq->gate = attr->tx_cq ? -FI_ENOTCONN : -FI_EOPNOTSUPP;
+	atomic_init(&sq->gate, attr->tx_cq ? -FI_ENOTCONN : -FI_EOPNOTSUPP);
 	if (!attr->rx_cq)
 		rcm_qp_shut_recv(qp, -FI_EOPNOTSUPP);
 	sq->max_inject = attr->inject_size;

@@ -28,7 +28,12 @@
 /* A send queue. The producer holds lock; the consumer holds the CQ's. */
 struct rcm_sq {
 	struct rcm_lock lock;
-	int gate; /* 0: open; else the -FI_E that posts get. Under lock. */
+	/*
+	 * 0: open; else the -FI_E that posts get. Written under lock, and
+	 * atomic for the levels without one: whoever reads the event queue
+	 * moves the connection, and need not be the thread that posts.
+	 */
+	atomic_int gate;
 	uint32_t since_signal;
 	uint32_t signal_every;
 	uint32_t max_inline; /* bytes, granted by the device */
@@ -48,7 +53,7 @@ struct rcm_multi;
 /* A receive queue; the same. */
 struct rcm_rq {
 	struct rcm_lock lock;
-	int gate;
+	atomic_int gate; /* likewise */
 	atomic_bool key_missed;
 	/*
 	 * 0 while a receive just goes to the device. Else RCM_RQ_SHUT, or
@@ -58,6 +63,12 @@ struct rcm_rq {
 	struct rcm_multi *multi; /* NULL: no FI_MULTI_RECV */
 	struct rcm_ring ring;
 };
+
+/* What a gate says now; 0 shows the queue pair as it was made ready, too. */
+static inline int rcm_gate(atomic_int *gate)
+{
+	return atomic_load_explicit(gate, memory_order_acquire);
+}
 
 struct rcm_qp_attr {
 	struct ibv_context *ctx;

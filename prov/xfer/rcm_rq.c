@@ -43,10 +43,11 @@ rcm_rq_post_held(struct rcm_qp *qp, const struct ibv_sge *sge, uint32_t n_sge,
 		 void *context, bool wants_entry)
 {
 	struct rcm_ring *ring = &qp->rq.ring;
+	int err = rcm_gate(&qp->rq.gate);
 	uint64_t wr_id;
 
-	if (qp->rq.gate)
-		return qp->rq.gate;
+	if (err)
+		return err;
 	if (!rcm_ring_room(ring))
 		return -FI_EAGAIN;
 	wr_id = rcm_ring_push(ring, context, rcm_rq_kind(ring, wants_entry));

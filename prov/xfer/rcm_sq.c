@@ -132,11 +132,11 @@ static inline ssize_t rcm_sq_post_locked(struct rcm_qp *qp,
 	bool is_long = tx->len > sq->max_inline, more;
 	struct ibv_send_wr wr, *bad;
 	struct ibv_sge bounced;
+	int err = rcm_gate(&sq->gate);
 	uint32_t room;
-	int err;
 
-	if (rcm_unlikely(sq->gate))
-		return sq->gate;
+	if (rcm_unlikely(err))
+		return err;
 	if (is_long) {
 		ssize_t ret = rcm_sq_check_long(qp, tx);
 
@@ -172,7 +172,8 @@ static inline ssize_t rcm_sq_post_locked(struct rcm_qp *qp,
 static inline void rcm_sq_unlock(struct rcm_qp *qp, ssize_t ret)
 {
 	/* a full queue has just been tried */
-	if (rcm_unlikely(ret < 0) && ret != -FI_EAGAIN && !qp->sq.gate)
+	if (rcm_unlikely(ret < 0) && ret != -FI_EAGAIN &&
+	    !rcm_gate(&qp->sq.gate))
 		(void)rcm_stage_flush(qp);
 	rcm_unlock(&qp->sq.lock);
 }

@@ -46,6 +46,7 @@ UNIT_TESTS += test/unit/test_objects_conn
 UNIT_TESTS += test/unit/test_objects_cq
 UNIT_TESTS += test/unit/test_objects_end
 UNIT_TESTS += test/unit/test_objects_eq
+UNIT_TESTS += test/unit/test_objects_level
 UNIT_TESTS += test/unit/test_objects_msg
 UNIT_TESTS += test/unit/test_objects_open
 UNIT_TESTS += test/unit/test_param

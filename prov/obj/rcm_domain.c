@@ -23,8 +23,12 @@
 /* Gives back what DOMAIN has; also one that was opened only in part. */
 static void rcm_domain_teardown(struct rcm_domain *domain)
 {
-	if (domain->pd)
+	if (domain->td) {
 		rcm_sys->dealloc_pd(domain->pd);
+		rcm_sys->dealloc_td(domain->td);
+	}
+	if (domain->base_pd)
+		rcm_sys->dealloc_pd(domain->base_pd);
 	if (domain->ctx)
 		rcm_sys->close_device(domain->ctx);
 	free(domain);
@@ -301,7 +305,31 @@ static int rcm_domain_read_dev(struct rcm_domain *domain, const char *name)
 	return ret;
 }
 
-static int rcm_domain_open_dev(struct rcm_domain *domain)
+/*
+ * Where one thread at a time enters the whole domain, the device's library
+ * needs no locks of its own either. Not all have this, and all goes without.
+ * A level with several threads would take a thread domain for each of them.
+ */
+static void rcm_domain_spare_locks(struct rcm_domain *domain)
+{
+	struct ibv_td_init_attr td_attr = { 0 };
+	struct ibv_parent_domain_init_attr attr = { .pd = domain->base_pd };
+	struct ibv_pd *pd;
+
+	attr.td = rcm_sys->alloc_td(domain->ctx, &td_attr);
+	pd = attr.td ? rcm_sys->alloc_parent_domain(domain->ctx, &attr) : NULL;
+	if (pd) {
+		domain->td = attr.td;
+		domain->pd = pd;
+		return;
+	}
+	RCM_DBG(DOMAIN, "device %s has no thread domains: %s", domain->name,
+		strerror(errno));
+	if (attr.td)
+		rcm_sys->dealloc_td(attr.td);
+}
+
+static int rcm_domain_open_dev(struct rcm_domain *domain, bool one_thread)
 {
 	int ret = rcm_dev_open(domain->name, &domain->ctx);
 
@@ -310,13 +338,17 @@ static int rcm_domain_open_dev(struct rcm_domain *domain)
 			 fi_strerror(-ret));
 		return ret;
 	}
-	domain->pd = rcm_sys->alloc_pd(domain->ctx);
-	if (!domain->pd) {
+	domain->base_pd = rcm_sys->alloc_pd(domain->ctx);
+	if (!domain->base_pd) {
 		ret = -rcm_err_from_errno(errno);
 		RCM_WARN(DOMAIN, "device %s gives no protection domain: %s",
 			 domain->name, fi_strerror(-ret));
+		return ret;
 	}
-	return ret;
+	domain->pd = domain->base_pd;
+	if (one_thread)
+		rcm_domain_spare_locks(domain);
+	return 0;
 }
 
 int rcm_domain_open(struct fid_fabric *fabric, struct fi_info *info,
@@ -330,9 +362,12 @@ int rcm_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return -FI_ENOMEM;
+	d->locked = rcm_domain_needs_locks(info->domain_attr);
 	ret = rcm_domain_read_dev(d, info->domain_attr->name);
 	if (!ret)
-		ret = rcm_domain_open_dev(d);
+		ret = rcm_domain_open_dev(
+			d, !d->locked && info->domain_attr->threading ==
+						 FI_THREAD_DOMAIN);
 	if (ret) {
 		rcm_domain_teardown(d);
 		return ret;
@@ -340,7 +375,6 @@ int rcm_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 	rcm_ref_init(&d->refs);
 	d->fabric = rcm_fabric_of(fabric);
 	d->tclass = info->domain_attr->tclass;
-	d->locked = rcm_domain_needs_locks(info->domain_attr);
 	d->auto_control = info->domain_attr->control_progress ==
 			  FI_PROGRESS_AUTO;
 	d->layered = rcm_nic_is_layered(info);

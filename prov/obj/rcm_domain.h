@@ -25,8 +25,11 @@ struct rcm_domain {
 	struct rcm_eq *eq;    /* of endpoints that have none; or NULL */
 	struct rcm_eq *mr_eq; /* the same one, with FI_REG_MR; or NULL */
 	struct ibv_context *ctx;
+	/* what queues and memory are made on: base_pd, or its parent domain */
 	struct ibv_pd *pd;
-	char name[64]; /* of the device */
+	struct ibv_pd *base_pd;
+	struct ibv_td *td; /* in pd; NULL: the device's library locks */
+	char name[64];	   /* of the device */
 	struct ibv_device_attr attr;
 	uint8_t port_num;
 	uint64_t max_msg_size;

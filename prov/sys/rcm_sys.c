@@ -64,6 +64,24 @@ static int rcm_sys_dealloc_pd(struct ibv_pd *pd)
 	return rcm_err_from_rdma(ibv_dealloc_pd(pd));
 }
 
+static struct ibv_td *rcm_sys_alloc_td(struct ibv_context *ctx,
+				       struct ibv_td_init_attr *attr)
+{
+	return ibv_alloc_td(ctx, attr);
+}
+
+static int rcm_sys_dealloc_td(struct ibv_td *td)
+{
+	return rcm_err_from_rdma(ibv_dealloc_td(td));
+}
+
+static struct ibv_pd *
+rcm_sys_alloc_parent_domain(struct ibv_context *ctx,
+			    struct ibv_parent_domain_init_attr *attr)
+{
+	return ibv_alloc_parent_domain(ctx, attr);
+}
+
 static struct ibv_mr *rcm_sys_reg_mr(struct ibv_pd *pd, void *addr, size_t len,
 				     int access)
 {
@@ -258,6 +276,9 @@ const struct rcm_sys rcm_sys_real = {
 	.free_ifaddrs = freeifaddrs,
 	.alloc_pd = ibv_alloc_pd,
 	.dealloc_pd = rcm_sys_dealloc_pd,
+	.alloc_td = rcm_sys_alloc_td,
+	.dealloc_td = rcm_sys_dealloc_td,
+	.alloc_parent_domain = rcm_sys_alloc_parent_domain,
 	.reg_mr = rcm_sys_reg_mr,
 	.reg_dmabuf_mr = rcm_sys_reg_dmabuf_mr,
 	.dereg_mr = rcm_sys_dereg_mr,

@@ -41,7 +41,13 @@ struct rcm_sys {
 
 	/* protection domains, memory, queues */
 	struct ibv_pd *(*alloc_pd)(struct ibv_context *ctx);
-	int (*dealloc_pd)(struct ibv_pd *pd);
+	int (*dealloc_pd)(struct ibv_pd *pd); /* a parent domain, too */
+	struct ibv_td *(*alloc_td)(struct ibv_context *ctx,
+				   struct ibv_td_init_attr *attr);
+	int (*dealloc_td)(struct ibv_td *td);
+	struct ibv_pd *(*alloc_parent_domain)(
+		struct ibv_context *ctx,
+		struct ibv_parent_domain_init_attr *attr);
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t len,
 				 int access);
 	struct ibv_mr *(*reg_dmabuf_mr)(struct ibv_pd *pd, uint64_t offset,

@@ -35,6 +35,9 @@
 	X(get_ifaddrs)          \
 	X(alloc_pd)             \
 	X(dealloc_pd)           \
+	X(alloc_td)             \
+	X(dealloc_td)           \
+	X(alloc_parent_domain)  \
 	X(reg_mr)               \
 	X(reg_dmabuf_mr)        \
 	X(dereg_mr)             \
@@ -88,6 +91,7 @@ struct fake_dev_conf {
 	bool port_down;
 	int open_errno;	 /* what opening it fails with */
 	bool flush_lag;	 /* the flush after ERR takes a few polls of the CQ */
+	bool no_td;	 /* knows no thread domains */
 	bool stale_cqes; /* a destroyed queue pair leaves its completions */
 	int max_cqe;	 /* 32767 */
 	int max_cq;	 /* 65536 */
@@ -174,6 +178,8 @@ unsigned int fake_cq_fill(struct ibv_cq *cq);
 unsigned int fake_n_cqs(void);
 unsigned int fake_n_qps(void);
 unsigned int fake_n_ids(void);
+/* Queue pairs on a thread domain, so without locks of their own. */
+unsigned int fake_n_unlocked_qps(void);
 /* The value that set_option() gave last for an id's TOS or ack timeout. */
 int fake_id_tos(struct rdma_cm_id *id);
 int fake_id_ack_timeout(struct rdma_cm_id *id);

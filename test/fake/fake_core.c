@@ -162,6 +162,9 @@ static const struct rcm_sys fake_sys = {
 	.free_ifaddrs = fake_free_ifaddrs,
 	.alloc_pd = fake_alloc_pd,
 	.dealloc_pd = fake_dealloc_pd,
+	.alloc_td = fake_alloc_td,
+	.dealloc_td = fake_dealloc_td,
+	.alloc_parent_domain = fake_alloc_parent_domain,
 	.reg_mr = fake_reg_mr,
 	.reg_dmabuf_mr = fake_reg_dmabuf_mr,
 	.dereg_mr = fake_dereg_mr,
@@ -202,6 +205,7 @@ static void fake_state_init(void)
 {
 	rcm_list_init(&fake.ctxs);
 	rcm_list_init(&fake.pds);
+	rcm_list_init(&fake.tds);
 	rcm_list_init(&fake.mrs);
 	rcm_list_init(&fake.ccs);
 	rcm_list_init(&fake.cqs);
@@ -290,6 +294,7 @@ static unsigned int fake_leaks_locked(bool loud)
 
 	n += fake_leak(fake_count(&fake.ctxs), "devices", loud);
 	n += fake_leak(fake_count(&fake.pds), "protection domains", loud);
+	n += fake_leak(fake_count(&fake.tds), "thread domains", loud);
 	n += fake_leak(fake_count_mrs(), "memory regions", loud);
 	n += fake_leak(fake_count(&fake.ccs), "completion channels", loud);
 	n += fake_leak(fake_count(&fake.cqs), "completion queues", loud);
@@ -354,6 +359,8 @@ static void fake_free_all(void)
 		free(rcm_list_entry(node, struct fake_mr, node));
 	rcm_list_for_each(&fake.pds, node, tmp)
 		free(rcm_list_entry(node, struct fake_pd, node));
+	rcm_list_for_each(&fake.tds, node, tmp)
+		free(rcm_list_entry(node, struct fake_td, node));
 	rcm_list_for_each(&fake.ctxs, node, tmp)
 		fake_ctx_free(rcm_list_entry(node, struct fake_ctx, node));
 }

@@ -56,6 +56,14 @@ struct fake_async {
 struct fake_pd {
 	struct rcm_list node;
 	struct ibv_pd pd;
+	struct fake_pd *base; /* of a parent domain */
+	struct fake_td *td;
+	int users;
+};
+
+struct fake_td {
+	struct rcm_list node;
+	struct ibv_td td;
 	int users;
 };
 
@@ -179,7 +187,7 @@ struct fake_state {
 	bool installed;
 	struct fake_dev **devs;
 	unsigned int n_devs;
-	struct rcm_list ctxs, pds, mrs, ccs, cqs, qps, chans, ids, unacked;
+	struct rcm_list ctxs, pds, tds, mrs, ccs, cqs, qps, chans, ids, unacked;
 	int lists, ifaddrs; /* device and address lists given out */
 	int async_unacked;
 	uint32_t next_key, next_qpn;
@@ -293,6 +301,12 @@ int fake_get_ifaddrs(struct ifaddrs **list);
 void fake_free_ifaddrs(struct ifaddrs *list);
 struct ibv_pd *fake_alloc_pd(struct ibv_context *ctx);
 int fake_dealloc_pd(struct ibv_pd *pd);
+struct ibv_td *fake_alloc_td(struct ibv_context *ctx,
+			     struct ibv_td_init_attr *attr);
+int fake_dealloc_td(struct ibv_td *td);
+struct ibv_pd *
+fake_alloc_parent_domain(struct ibv_context *ctx,
+			 struct ibv_parent_domain_init_attr *attr);
 struct ibv_mr *fake_reg_mr(struct ibv_pd *pd, void *addr, size_t len,
 			   int access);
 struct ibv_mr *fake_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,

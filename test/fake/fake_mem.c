@@ -35,9 +35,88 @@ int fake_dealloc_pd(struct ibv_pd *vpd)
 		return fake_leave(EBUSY);
 	}
 	fake_ctx_of(vpd->context)->users--;
+	if (pd->base) {
+		pd->base->users--;
+		pd->td->users--;
+	}
 	rcm_list_del(&pd->node);
 	free(pd);
 	return fake_leave(err);
+}
+
+struct ibv_td *fake_alloc_td(struct ibv_context *ctx,
+			     struct ibv_td_init_attr *attr)
+{
+	int err = fake_enter(FAKE_alloc_td);
+	struct fake_td *td;
+
+	if (!err && (attr->comp_mask || fake_ctx_of(ctx)->dev->conf.no_td))
+		err = EOPNOTSUPP;
+	if (err)
+		return fake_leave_ptr(NULL, err);
+	td = fake_new(sizeof(*td));
+	td->td.context = ctx;
+	fake_ctx_of(ctx)->users++;
+	rcm_list_add(&fake.tds, &td->node);
+	return fake_leave_ptr(&td->td, 0);
+}
+
+int fake_dealloc_td(struct ibv_td *vtd)
+{
+	struct fake_td *td = fake_of(vtd, fake_td, td);
+	int err = fake_enter(FAKE_dealloc_td);
+
+	if (td->users) {
+		fake_problem("thread domain freed with %d users", td->users);
+		return fake_leave(EBUSY);
+	}
+	fake_ctx_of(vtd->context)->users--;
+	rcm_list_del(&td->node);
+	free(td);
+	return fake_leave(err);
+}
+
+struct ibv_pd *
+fake_alloc_parent_domain(struct ibv_context *ctx,
+			 struct ibv_parent_domain_init_attr *attr)
+{
+	int err = fake_enter(FAKE_alloc_parent_domain);
+	struct fake_pd *pd;
+
+	if (err)
+		return fake_leave_ptr(NULL, err);
+	pd = fake_new(sizeof(*pd));
+	pd->pd.context = ctx;
+	pd->base = fake_of(attr->pd, fake_pd, pd);
+	pd->base->users++;
+	pd->td = fake_of(attr->td, fake_td, td);
+	pd->td->users++;
+	fake_ctx_of(ctx)->users++;
+	rcm_list_add(&fake.pds, &pd->node);
+	return fake_leave_ptr(&pd->pd, 0);
+}
+
+unsigned int fake_n_unlocked_qps(void)
+{
+	struct rcm_list *node, *tmp;
+	unsigned int count = 0;
+
+	pthread_mutex_lock(&fake.lock);
+	rcm_list_for_each(&fake.qps, node, tmp) {
+		struct fake_qp *qp = rcm_list_entry(node, struct fake_qp, node);
+
+		count += fake_of(qp->qp.pd, fake_pd, pd)->td != NULL;
+	}
+	pthread_mutex_unlock(&fake.lock);
+	return count;
+}
+
+/* A parent domain is its protection domain, whoever looks. */
+static struct fake_pd *fake_base_pd(struct ibv_pd *vpd)
+{
+	struct fake_pd *pd = fake_of(vpd, fake_pd, pd);
+
+	return pd->base ? pd->base : pd;
 }
 
 static struct fake_mr *fake_mr_new(struct ibv_pd *pd, void *addr, size_t len,
@@ -127,7 +206,8 @@ static bool fake_sge_ok(struct fake_qp *qp, const struct ibv_sge *sge,
 
 		if (mr->mr.lkey != sge->lkey)
 			continue;
-		return mr->mr.pd == qp->qp.pd && sge->addr >= start &&
+		return fake_base_pd(mr->mr.pd) == fake_base_pd(qp->qp.pd) &&
+		       sge->addr >= start &&
 		       sge->addr + sge->length <= start + mr->mr.length &&
 		       (mr->access & access) == access;
 	}

@@ -52,6 +52,10 @@ static const char *const survivable[] = {
 	"create_cq",
 	/* a later read takes the event */
 	"get_cm_event",
+	/* the device's library locks, then */
+	"alloc_td",
+	"alloc_parent_domain",
+	"dealloc_td",
 	"get_cq_event",
 	"req_notify_cq",
 };
@@ -225,6 +229,11 @@ static void prepare_auto(struct net *n)
 {
 	prepare_waiting(n);
 	n->hints->domain_attr->control_progress = FI_PROGRESS_AUTO;
+}
+
+static void prepare_one_thread(struct net *n)
+{
+	n->hints->domain_attr->threading = FI_THREAD_DOMAIN;
 }
 
 static int run_join(struct net *n)
@@ -403,6 +412,8 @@ static const struct scenario waiting = { .run = run_waiting,
 					 .prepare = prepare_waiting };
 static const struct scenario automatic = { .run = run_open,
 					   .prepare = prepare_auto };
+static const struct scenario one_thread = { .run = run_whole,
+					    .prepare = prepare_one_thread };
 static const struct scenario bounced = { .run = run_whole, .conf = &no_inline };
 static const struct scenario late = { .run = run_outstanding,
 				      .conf = &lagging };
@@ -460,6 +471,11 @@ Test(faults, waiting_survives_each_allocation)
 Test(faults, control_thread_survives_each_allocation)
 {
 	every_allocation_fails(&automatic);
+}
+
+Test(faults, thread_domain_survives_each_call)
+{
+	every_call_fails(&one_thread);
 }
 
 Test(faults, bounce_buffers_survive_each_call)

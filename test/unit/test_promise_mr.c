@@ -71,6 +71,7 @@ Test(promise_mr, calls_that_are_not_offered_say_so)
 
 	cr_assert_eq(fi_mr_refresh(mr, NULL, 0, 0), -FI_ENOSYS);
 	cr_assert_eq(fi_mr_enable(mr), -FI_ENOSYS);
+	cr_assert_eq(fi_mr_bind(mr, &n.side[0].cq->fid, 0), -FI_ENOSYS);
 	cr_assert_eq(fi_close(&mr->fid), 0);
 }
 
@@ -175,4 +176,61 @@ Test(promise_mr, domain_takes_one_event_queue)
 	cr_assert_eq(fi_domain_bind(n.domain, &n.side[0].eq->fid, 0), 0);
 	cr_assert_lt(fi_domain_bind(n.domain, &n.side[1].eq->fid, 0), 0);
 	close_domain();
+}
+
+/* hmem_data, page_size, base_mr and others stand behind the struct of 1.17. */
+Test(promise_mr, part_of_a_region_is_a_region_of_its_own)
+{
+	struct fid_mr *base = reg(NULL), *part;
+	struct {
+		struct fi_mr_attr attr;
+		uint64_t later[8];
+	} newer = { 0 };
+	struct iovec iov = { n.side[0].buf + 16, 16 };
+
+	memset(newer.later, 0xa5, sizeof(newer.later));
+	newer.attr.mr_iov = &iov;
+	newer.attr.iov_count = 1;
+	newer.attr.access = FI_SEND;
+	newer.attr.device.reserved = 77;
+	cr_assert_eq(fi_mr_regattr(n.domain, &newer.attr, 0, &part), 0);
+	cr_assert_neq(fi_mr_key(part), fi_mr_key(base));
+	cr_assert_eq(fi_close(&base->fid), 0);
+	cr_assert_eq(net_join(&n), 0);
+	cr_assert_eq(net_recv(&n, 1, 0, 64, NULL), 0);
+	cr_assert_eq(fi_send(n.side[0].ep, iov.iov_base, 16, fi_mr_desc(part),
+			     0, NULL),
+		     0);
+	cr_assert_eq(fi_close(&part->fid), 0);
+}
+
+Test(promise_mr, flag_of_a_counter_is_passed_over)
+{
+	struct fid_mr *mr;
+
+	cr_assert_eq(fi_mr_reg(n.domain, n.side[0].buf, 64, FI_SEND, 0, 0,
+			       FI_RMA_EVENT, &mr, NULL),
+		     0);
+	cr_assert_eq(fi_close(&mr->fid), 0);
+}
+
+Test(promise_mr, operation_on_a_closed_region_fails)
+{
+	struct fid_mr *mr;
+	struct net_comp comp;
+
+	cr_assert_eq(net_join(&n), 0);
+	cr_assert_eq(fi_mr_reg(n.domain, n.side[0].buf, 4096, FI_SEND, 0, 0, 0,
+			       &mr, NULL),
+		     0);
+	fake_hold_wire(true);
+	cr_assert_eq(fi_send(n.side[0].ep, n.side[0].buf, 4096, fi_mr_desc(mr),
+			     0, &n),
+		     0);
+	cr_assert_eq(fi_close(&mr->fid), 0);
+	cr_assert_eq(net_recv(&n, 1, 0, 4096, NULL), 0);
+	fake_hold_wire(false);
+	cr_assert_eq(net_comp(&n, n.side[0].cq, &comp), 0);
+	cr_assert_eq(comp.err, FI_EACCES);
+	cr_assert_eq(comp.context, &n);
 }

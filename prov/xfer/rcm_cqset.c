@@ -39,16 +39,33 @@ static size_t rcm_cqset_entry_size(enum fi_cq_format format)
 
 static int rcm_cqset_open_channel(struct rcm_cqset *cs)
 {
+	struct ibv_comp_channel *channel;
 	int flags;
 
-	cs->channel = rcm_sys->create_comp_channel(cs->attr.ctx);
-	if (!cs->channel)
+	channel = rcm_sys->create_comp_channel(cs->attr.ctx);
+	if (!channel)
 		return -rcm_err_from_errno(errno);
-	flags = fcntl(cs->channel->fd, F_GETFL);
-	if (flags < 0 ||
-	    fcntl(cs->channel->fd, F_SETFL, flags | O_NONBLOCK) < 0)
-		return -rcm_err_from_errno(errno);
+	flags = fcntl(channel->fd, F_GETFL);
+	if (flags < 0 || fcntl(channel->fd, F_SETFL, flags | O_NONBLOCK) < 0) {
+		int ret = -rcm_err_from_errno(errno);
+
+		(void)rcm_sys->destroy_comp_channel(channel);
+		return ret;
+	}
+	cs->channel = channel;
 	return 0;
+}
+
+int rcm_cqset_need_channel(struct rcm_cqset *cs, int *fd)
+{
+	int ret = 0;
+
+	rcm_lock(&cs->lock);
+	if (!cs->channel && !cs->n_hw)
+		ret = rcm_cqset_open_channel(cs);
+	*fd = cs->channel ? cs->channel->fd : -1;
+	rcm_unlock(&cs->lock);
+	return ret;
 }
 
 int rcm_cqset_open(struct rcm_cqset *cs, const struct rcm_cqset_attr *attr)
@@ -69,6 +86,7 @@ int rcm_cqset_open(struct rcm_cqset *cs, const struct rcm_cqset_attr *attr)
 		return ret;
 	}
 	cs->soft.ready = attr->ready;
+	cs->soft.unread = attr->unread;
 	cs->soft.user = attr->user;
 	return 0;
 }
@@ -250,13 +268,13 @@ static size_t rcm_cqset_read_soft(struct rcm_cqset *cs, char *buf, size_t count)
 	return put;
 }
 
-/* For a read of no entries: polls what the software queue has room for. */
-static void rcm_cqset_progress(struct rcm_cqset *cs)
+/* Polls what the software queue has room for; with GROW, room is made. */
+static void rcm_cqset_progress(struct rcm_cqset *cs, bool grow)
 {
 	uint32_t i;
 
 	for (i = 0; i < cs->n_hw; i++)
-		while (rcm_cqset_pull(cs, cs->hw[i], false) == RCM_BATCH)
+		while (rcm_cqset_pull(cs, cs->hw[i], grow) == RCM_BATCH)
 			;
 }
 
@@ -267,7 +285,7 @@ static ssize_t rcm_cqset_read_all(struct rcm_cqset *cs, char *buf, size_t count)
 	uint32_t i;
 
 	if (!count)
-		rcm_cqset_progress(cs);
+		rcm_cqset_progress(cs, false);
 	if (rcm_soft_count(&cs->soft))
 		put = rcm_cqset_read_soft(cs, buf, count);
 	for (i = 0; i < cs->n_hw; i++) {
@@ -341,6 +359,7 @@ int rcm_cqset_read_err(struct rcm_cqset *cs, struct rcm_comp *out)
 	return ret;
 }
 
+/* What came before makes no event: the caller polls afterwards. */
 static int rcm_cqset_arm_all(struct rcm_cqset *cs)
 {
 	uint32_t i;
@@ -352,8 +371,6 @@ static int rcm_cqset_arm_all(struct rcm_cqset *cs)
 		if (ret)
 			return ret;
 	}
-	/* what came before the arming makes no event */
-	rcm_cqset_progress(cs);
 	return 0;
 }
 
@@ -365,10 +382,26 @@ int rcm_cqset_arm(struct rcm_cqset *cs)
 		return -FI_EINVAL;
 	rcm_stage_flush_all(cs);
 	rcm_lock(&cs->lock);
-	if (!rcm_soft_is_ready(&cs->soft))
+	if (!rcm_soft_is_ready(&cs->soft)) {
 		ret = rcm_cqset_arm_all(cs);
+		if (!ret)
+			rcm_cqset_progress(cs, false);
+	}
 	if (!ret && rcm_soft_is_ready(&cs->soft))
 		ret = -FI_EAGAIN;
+	rcm_unlock(&cs->lock);
+	return ret;
+}
+
+int rcm_cqset_settle(struct rcm_cqset *cs, bool arm)
+{
+	int ret = 0;
+
+	rcm_stage_flush_all(cs);
+	rcm_lock(&cs->lock);
+	if (arm && cs->channel)
+		ret = rcm_cqset_arm_all(cs);
+	rcm_cqset_progress(cs, true);
 	rcm_unlock(&cs->lock);
 	return ret;
 }

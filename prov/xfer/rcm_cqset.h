@@ -37,6 +37,7 @@ struct rcm_cqset_attr {
 	bool channel;		  /* make a completion channel, for waiting */
 	int comp_vector;
 	bool locked; /* FI_THREAD_SAFE */
+	bool unread; /* a counter's: nobody reads, so no entry is kept */
 	/*
 	 * Told when the software queue has something for a waiting reader,
 	 * and when no longer; NULL: nobody waits. Called under the lock,
@@ -107,6 +108,22 @@ int rcm_cqset_arm(struct rcm_cqset *cs);
  * lock; makes room for WANT, so for blocking reads only.
  */
 uint32_t rcm_cqset_gather(struct rcm_cqset *cs, uint32_t want);
+
+/*
+ * For counters, which want what the device has finished whether an entry
+ * comes of it or not: takes all of it into the software queue, and makes room
+ * there, since it may be that nobody reads. ARM: readies the channel's fd for
+ * what comes later, also while entries wait. 0, or the -FI_E of the arming;
+ * takes the lock.
+ */
+int rcm_cqset_settle(struct rcm_cqset *cs, bool arm);
+
+/*
+ * Sets *FD to that of the channel, which is made now unless there is one, or
+ * to -1 when it is too late: a hardware queue exists. The device's -FI_E.
+ * Takes the lock.
+ */
+int rcm_cqset_need_channel(struct rcm_cqset *cs, int *fd);
 
 /* Sets how many entries end a wait: rcm_soft_set_wake(). Takes the lock. */
 void rcm_cqset_set_wake(struct rcm_cqset *cs, uint32_t n);

@@ -33,7 +33,7 @@ int rcm_soft_reserve(struct rcm_soft *soft, uint32_t n)
 	struct rcm_comp *ring;
 	uint32_t size, i;
 
-	if (n <= soft->size - count)
+	if (soft->unread || n <= soft->size - count)
 		return 0;
 	if (n > UINT32_MAX / 2 - count)
 		return -FI_ENOMEM;
@@ -63,6 +63,8 @@ static void rcm_soft_tell(struct rcm_soft *soft)
 
 void rcm_soft_push(struct rcm_soft *soft, const struct rcm_comp *comp)
 {
+	if (soft->unread)
+		return;
 	soft->ring[soft->tail++ & (soft->size - 1)] = *comp;
 	if (comp->err)
 		soft->errors++;

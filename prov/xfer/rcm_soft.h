@@ -39,6 +39,7 @@ struct rcm_soft {
 	uint32_t errors;  /* entries with err among them */
 	uint32_t wake_at; /* entries that a waiting reader wants */
 	bool raised;	  /* as last told */
+	bool unread;	  /* there is no reader: keeps nothing */
 	/*
 	 * Told when a waiting reader has something to do, and when no longer;
 	 * NULL when nobody can wait. Takes no lock.
@@ -54,7 +55,7 @@ void rcm_soft_close(struct rcm_soft *soft);
 /* Makes room for N more entries. -FI_ENOMEM, and nothing has changed. */
 int rcm_soft_reserve(struct rcm_soft *soft, uint32_t n);
 
-/* Puts one at the end. There is room. */
+/* Puts one at the end, unless nobody reads. There is room. */
 void rcm_soft_push(struct rcm_soft *soft, const struct rcm_comp *comp);
 
 /* Drops the first. There is one. */

@@ -15,6 +15,7 @@
  */
 enum rcm_lock_rank {
 	RCM_RANK_EQ = 20,      /* an event queue and its connections */
+	RCM_RANK_CNTR = 22,    /* a counter's completion engines */
 	RCM_RANK_STAGE = 25,   /* send queues that wait for their doorbell */
 	RCM_RANK_SEND = 30,    /* a send queue */
 	RCM_RANK_RECV = 31,    /* a receive queue */

@@ -9,6 +9,7 @@
 
 #include <rdma/fi_endpoint.h>
 
+#include "rcm_cntr.h"
 #include "rcm_cq.h"
 #include "rcm_dev.h"
 #include "rcm_enosys.h"
@@ -164,17 +165,6 @@ static int rcm_no_scalable_ep(struct fid_domain *domain, struct fi_info *info,
 	return -FI_ENOSYS;
 }
 
-static int rcm_no_cntr_open(struct fid_domain *domain,
-			    struct fi_cntr_attr *attr, struct fid_cntr **cntr,
-			    void *context)
-{
-	(void)domain;
-	(void)attr;
-	(void)cntr;
-	(void)context;
-	return -FI_ENOSYS;
-}
-
 static int rcm_no_poll_open(struct fid_domain *domain,
 			    struct fi_poll_attr *attr, struct fid_poll **set)
 {
@@ -253,7 +243,7 @@ static struct fi_ops_domain rcm_domain_ops = {
 	.cq_open = rcm_cq_open,
 	.endpoint = rcm_ep_open,
 	.scalable_ep = rcm_no_scalable_ep,
-	.cntr_open = rcm_no_cntr_open,
+	.cntr_open = rcm_cntr_open,
 	.poll_open = rcm_no_poll_open,
 	.stx_ctx = rcm_no_stx_ctx,
 	.srx_ctx = rcm_no_srx_ctx,

@@ -10,6 +10,7 @@
 #include "rcm_dev.h"
 #include "rcm_domain.h"
 #include "rcm_enosys.h"
+#include "rcm_ep_cntr.h"
 #include "rcm_log.h"
 #include "rcm_opt.h"
 #include "rcm_param.h"
@@ -46,6 +47,7 @@ static void rcm_ep_unbind(struct rcm_ep *ep)
 		rcm_ref_put(&ep->tx_cq->refs);
 	if (ep->rx_cq)
 		rcm_ref_put(&ep->rx_cq->refs);
+	rcm_ep_unbind_cntrs(ep);
 	if (ep->req_eq)
 		rcm_ref_put(&ep->req_eq->refs);
 	if (ep->eq)
@@ -72,6 +74,7 @@ static int rcm_ep_close(struct fid *fid)
 	}
 	rcm_ep_close_conn(ep);
 	rcm_qp_close(&ep->qp);
+	rcm_ep_detach_cntrs(ep);
 	if (ep->eq)
 		rcm_eq_undefer(&ep->work); /* the flush may have left some */
 	if (ep->watching)
@@ -93,9 +96,9 @@ static int rcm_ep_check_bound(const struct rcm_ep *ep)
 	if (!ep->eq) {
 		missing = "an event queue";
 		ret = -FI_ENOEQ;
-	} else if ((ep->caps & FI_SEND) && !ep->tx_cq) {
+	} else if ((ep->caps & FI_SEND) && !rcm_ep_tx_set(ep)) {
 		missing = "a completion queue with FI_TRANSMIT";
-	} else if ((ep->caps & FI_RECV) && !ep->rx_cq) {
+	} else if ((ep->caps & FI_RECV) && !rcm_ep_rx_set(ep)) {
 		missing = "a completion queue with FI_RECV";
 	}
 	if (!missing)
@@ -168,13 +171,17 @@ int rcm_ep_enable(struct rcm_ep *ep)
 		ret = rcm_ep_move_conn(ep);
 	if (!ret)
 		ret = rcm_ep_watch(ep);
+	if (!ret)
+		ret = rcm_ep_attach_cntrs(ep);
 	if (ret)
 		return ret;
 	rcm_lock(&ep->eq->lock);
 	ret = rcm_conn_enable(ep->conn);
 	rcm_unlock(&ep->eq->lock);
-	if (ret)
+	if (ret) {
+		rcm_ep_detach_cntrs(ep);
 		return ret;
+	}
 	rcm_ep_set_msg_ops(ep);
 	ep->enabled = true;
 	return 0;

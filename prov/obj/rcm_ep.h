@@ -10,6 +10,7 @@
 #include <rdma/fi_endpoint.h>
 
 #include "rcm_base.h"
+#include "rcm_cntr.h"
 #include "rcm_conn.h"
 #include "rcm_eq.h"
 #include "rcm_face.h"
@@ -17,6 +18,7 @@
 #include "rcm_obj.h"
 #include "rcm_qp.h"
 
+struct rcm_cntr;
 struct rcm_cq;
 struct rcm_domain;
 
@@ -38,6 +40,8 @@ struct rcm_ep {
 	struct rcm_domain *domain;
 	struct rcm_eq *eq;
 	struct rcm_cq *tx_cq, *rx_cq;
+	struct rcm_cntr *cntr[RCM_CNTR_KINDS]; /* what is bound; rcm_ep_cntr.h */
+	uint32_t attached;		       /* of them, by bit */
 	/* RCM_TX_COMPLETE unless bound with FI_SELECTIVE_COMPLETION */
 	uint32_t tx_always;
 	bool rx_selective;

@@ -4,6 +4,7 @@
 #include "rcm_cq.h"
 #include "rcm_domain.h"
 #include "rcm_ep.h"
+#include "rcm_ep_cntr.h"
 #include "rcm_log.h"
 
 static int rcm_ep_bind_eq(struct rcm_ep *ep, struct rcm_eq *eq, uint64_t flags)
@@ -66,6 +67,10 @@ int rcm_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	case FI_CLASS_CQ:
 		return rcm_ep_bind_cq(
 			ep, rcm_container_of(bfid, struct rcm_cq, fid.fid),
+			flags);
+	case FI_CLASS_CNTR:
+		return rcm_ep_bind_cntr(
+			ep, rcm_container_of(bfid, struct rcm_cntr, fid.fid),
 			flags);
 	default:
 		RCM_INFO(EP_CTRL,

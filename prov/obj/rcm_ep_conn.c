@@ -6,6 +6,7 @@
 #include "rcm_cq.h"
 #include "rcm_domain.h"
 #include "rcm_ep.h"
+#include "rcm_ep_cntr.h"
 #include "rcm_log.h"
 
 /* A work request failed for good; under the completion queue's lock. */
@@ -25,14 +26,16 @@ static int rcm_ep_qp_create(struct rcm_conn *conn)
 	struct rcm_qp_attr attr = {
 		.ctx = domain->ctx,
 		.pd = domain->pd,
-		.tx_cq = ep->tx_cq ? &ep->tx_cq->set : NULL,
-		.rx_cq = ep->rx_cq ? &ep->rx_cq->set : NULL,
+		.tx_cq = rcm_ep_tx_set(ep),
+		.rx_cq = rcm_ep_rx_set(ep),
 		.tx_depth = (uint32_t)lim->tx_size,
 		.rx_depth = (uint32_t)lim->rx_size,
 		.tx_sge = (uint32_t)lim->tx_iov,
 		.rx_sge = (uint32_t)lim->rx_iov,
 		.inject_size = (uint32_t)lim->inject_size,
 		.max_msg_size = ep->max_msg_size,
+		.tally[RCM_OP_SEND] = rcm_ep_tally(ep, RCM_CNTR_SEND),
+		.tally[RCM_OP_RECV] = rcm_ep_tally(ep, RCM_CNTR_RECV),
 		.locked = domain->locked,
 		.layered = ep->layered,
 		.lends = domain->lends,

@@ -9,6 +9,7 @@
 
 #include <rdma/fi_eq.h>
 
+#include "rcm_cntr.h"
 #include "rcm_cq.h"
 #include "rcm_dev.h"
 #include "rcm_domain.h"
@@ -48,6 +49,8 @@ static int rcm_trywait_one(struct fid *fid)
 		return rcm_eq_trywait(fid);
 	case FI_CLASS_CQ:
 		return rcm_cq_trywait(fid);
+	case FI_CLASS_CNTR:
+		return rcm_cntr_trywait(fid);
 	default:
 		return -FI_EINVAL;
 	}

@@ -101,10 +101,25 @@ static int rcm_mr_close(struct fid *fid)
 	return 0;
 }
 
+/*
+ * fi_mr_bind(3). A counter would count what the peer writes, which wants
+ * FI_RMA_EVENT; an endpoint is bound where FI_MR_ENDPOINT says so.
+ */
+static int rcm_mr_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
+{
+	if (!bfid || bfid->fclass != FI_CLASS_CNTR)
+		return rcm_no_bind(fid, bfid, flags);
+	if (flags != FI_REMOTE_WRITE)
+		return -FI_EBADFLAGS;
+	RCM_INFO(MR, "a region is bound to a counter with FI_RMA_EVENT only, "
+		     "which is not offered");
+	return -FI_EOPNOTSUPP;
+}
+
 static struct fi_ops rcm_mr_fid_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = rcm_mr_close,
-	.bind = rcm_no_bind,
+	.bind = rcm_mr_bind,
 	.control = rcm_mr_control,
 	.ops_open = rcm_no_ops_open,
 	.tostr = rcm_no_tostr,

@@ -48,6 +48,7 @@
 #define RCM_CQ_DATA_SIZE  4 /* bytes of an immediate */
 #define RCM_MR_KEY_SIZE	  4 /* bytes of an rkey */
 #define RCM_MR_IOV_LIMIT  1
+#define RCM_CNTR_CNT	  (1 << 16) /* no device's resource: memory alone */
 
 /* Registration as the device does it. */
 #define RCM_MR_MODE \

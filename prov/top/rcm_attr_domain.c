@@ -88,7 +88,7 @@ int rcm_attr_check_domain(const struct fi_domain_attr *hints,
 	} sizes[] = {
 		{ "domain_attr->cq_data_size", hints->cq_data_size,
 		  RCM_CQ_DATA_SIZE },
-		{ "domain_attr->cntr_cnt", hints->cntr_cnt, 0 },
+		{ "domain_attr->cntr_cnt", hints->cntr_cnt, RCM_CNTR_CNT },
 		{ "domain_attr->max_ep_tx_ctx", hints->max_ep_tx_ctx, 1 },
 		{ "domain_attr->max_ep_rx_ctx", hints->max_ep_rx_ctx, 1 },
 		{ "domain_attr->max_ep_stx_ctx", hints->max_ep_stx_ctx, 0 },

@@ -123,11 +123,22 @@ int net_listen(struct net *n)
 	return fi_getname(&n->pep->fid, &n->addr, &n->addrlen);
 }
 
+int net_bind_cqs(struct net *n, int side, struct fid_ep *ep)
+{
+	struct net_side *s = &n->side[side];
+	struct fid_cq *rx = s->rx_cq ? s->rx_cq : s->cq;
+	int ret;
+
+	ret = fi_ep_bind(ep, &s->cq->fid, FI_TRANSMIT | n->tx_bind);
+	if (!ret)
+		ret = fi_ep_bind(ep, &rx->fid, FI_RECV | n->rx_bind);
+	return ret;
+}
+
 int net_make_ep(struct net *n, int side, struct fi_info *info,
 		struct fid_ep **ep)
 {
 	struct net_side *s = &n->side[side];
-	struct fid_cq *rx = s->rx_cq ? s->rx_cq : s->cq;
 	int ret;
 
 	ret = fi_endpoint(n->domain, info, ep, s);
@@ -135,9 +146,8 @@ int net_make_ep(struct net *n, int side, struct fi_info *info,
 		return ret;
 	ret = fi_ep_bind(*ep, &s->eq->fid, 0);
 	if (!ret)
-		ret = fi_ep_bind(*ep, &s->cq->fid, FI_TRANSMIT | n->tx_bind);
-	if (!ret)
-		ret = fi_ep_bind(*ep, &rx->fid, FI_RECV | n->rx_bind);
+		ret = n->bind_ep ? n->bind_ep(n, side, *ep) :
+				   net_bind_cqs(n, side, *ep);
 	if (!ret)
 		ret = fi_enable(*ep);
 	return ret;
@@ -432,6 +442,8 @@ int net_close(struct net *n)
 		NET_SHUT(s->mr, first);
 		NET_SHUT(s->cq, first);
 		NET_SHUT(s->rx_cq, first);
+		NET_SHUT(s->tx_cntr, first);
+		NET_SHUT(s->rx_cntr, first);
 		NET_SHUT(s->eq, first);
 	}
 	NET_SHUT(n->domain, first);

@@ -52,6 +52,7 @@ struct net_side {
 	struct fid_eq *eq;
 	struct fid_cq *cq;    /* for both directions, unless there is: */
 	struct fid_cq *rx_cq; /* one for receives */
+	struct fid_cntr *tx_cntr, *rx_cntr; /* only those of bind_ep */
 	struct fid_ep *ep;
 	struct fid_mr *mr;
 	void *desc;
@@ -68,6 +69,8 @@ struct net {
 	struct fi_cq_attr cq_attr;
 	uint64_t tx_bind, rx_bind; /* flags beside FI_TRANSMIT, FI_RECV */
 	bool two_cqs;
+	/* binds an endpoint that has its EQ, in place of the CQs' binding */
+	int (*bind_ep)(struct net *n, int side, struct fid_ep *ep);
 	struct fid_fabric *fabric;
 	struct fid_domain *domain;
 	struct fid_pep *pep;
@@ -93,6 +96,8 @@ int net_open_side(struct net *n, int side);
 int net_open(struct net *n);
 /* Passive endpoint on side 1's EQ. */
 int net_listen(struct net *n);
+/* Binds EP to the completion queues of SIDE. */
+int net_bind_cqs(struct net *n, int side, struct fid_ep *ep);
 /* An endpoint of INFO for SIDE, bound and enabled. */
 int net_endpoint(struct net *n, int side, struct fi_info *info);
 /* An endpoint like it that is nobody's yet. */

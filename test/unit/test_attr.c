@@ -122,7 +122,8 @@ static const char *refused(int i, struct fi_info *h)
 	CASE("domain_attr->av_type: asked 99", dom->av_type = 99)
 	CASE("domain_attr->cq_data_size: asked 8, offered 4",
 	     dom->cq_data_size = 8)
-	CASE("domain_attr->cntr_cnt: asked 1, offered 0", dom->cntr_cnt = 1)
+	CASE("domain_attr->cntr_cnt: asked 65537, offered 65536",
+	     dom->cntr_cnt = 65537)
 	CASE("domain_attr->max_ep_tx_ctx", dom->max_ep_tx_ctx = 2)
 	CASE("domain_attr->max_ep_rx_ctx", dom->max_ep_rx_ctx = 2)
 	CASE("domain_attr->max_ep_stx_ctx", dom->max_ep_stx_ctx = 1)

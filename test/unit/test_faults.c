@@ -390,6 +390,57 @@ static int run_waiting(struct net *n)
 	return ret == 1 ? 0 : (int)ret;
 }
 
+/* Both kinds of counters, and on one side no completion queue. */
+static int bind_counted(struct net *n, int side, struct fid_ep *ep)
+{
+	struct fi_cntr_attr attr = { .wait_obj = FI_WAIT_FD };
+	struct net_side *s = &n->side[side];
+	int ret = fi_cntr_open(n->domain, &attr, &s->tx_cntr, NULL);
+
+	if (!ret)
+		ret = fi_cntr_open(n->domain, &attr, &s->rx_cntr, NULL);
+	if (!ret)
+		ret = fi_ep_bind(ep, &s->tx_cntr->fid, FI_SEND);
+	if (!ret)
+		ret = fi_ep_bind(ep, &s->rx_cntr->fid, FI_RECV);
+	if (!ret && side)
+		ret = net_bind_cqs(n, side, ep);
+	return ret;
+}
+
+static void prepare_counted(struct net *n)
+{
+	n->bind_ep = bind_counted;
+}
+
+/* What has failed is counted, too, and the wait then ends with no cause. */
+static int run_await_cntr(struct net *n, struct fid_cntr *cntr)
+{
+	struct fid *fid = &cntr->fid;
+	int ret = fi_trywait(n->fabric, &fid, 1);
+
+	if (!ret || ret == -FI_EAGAIN)
+		ret = fi_cntr_wait(cntr, 1, 50);
+	return ret == -FI_EAVAIL || ret == -FI_ETIMEDOUT ? -FI_EIO : ret;
+}
+
+static int run_counted(struct net *n)
+{
+	int ret = run_join(n);
+
+	if (!ret)
+		ret = net_recv(n, 1, 0, 64, NULL);
+	if (!ret)
+		ret = net_send(n, 0, 0, 64, NULL);
+	if (!ret)
+		ret = run_await_cntr(n, n->side[1].rx_cntr);
+	if (!ret)
+		ret = run_await_cntr(n, n->side[0].tx_cntr);
+	if (!ret)
+		ret = net_recv(n, 0, 0, 64, NULL); /* canceled by the end */
+	return ret;
+}
+
 static const struct fake_dev_conf no_inline = { .name = "fake0",
 						.addrs = { "10.77.0.1" },
 						.max_inline = -1 };
@@ -410,6 +461,8 @@ static const struct scenario outstanding = { .run = run_outstanding };
 static const struct scenario refused = { .run = run_refused };
 static const struct scenario waiting = { .run = run_waiting,
 					 .prepare = prepare_waiting };
+static const struct scenario counted = { .run = run_counted,
+					 .prepare = prepare_counted };
 static const struct scenario automatic = { .run = run_open,
 					   .prepare = prepare_auto };
 static const struct scenario one_thread = { .run = run_whole,
@@ -466,6 +519,16 @@ Test(faults, waiting_survives_each_call)
 Test(faults, waiting_survives_each_allocation)
 {
 	every_allocation_fails(&waiting);
+}
+
+Test(faults, counters_survive_each_call)
+{
+	every_call_fails(&counted);
+}
+
+Test(faults, counters_survive_each_allocation)
+{
+	every_allocation_fails(&counted);
 }
 
 Test(faults, control_thread_survives_each_allocation)

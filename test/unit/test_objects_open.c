@@ -330,13 +330,11 @@ Test(open, empty_region_opens_and_closes)
 /* every slot of an object's table answers (loading.md, rule 9) */
 Test(open, calls_that_an_object_lacks_answer)
 {
-	struct fid_cntr *cntr;
 	struct fid_av *av;
 	char buf[8];
 
 	cr_assert_eq(net_endpoint(&n, 0, n.info), 0);
 	cr_assert_eq(net_listen(&n), 0);
-	cr_assert_eq(fi_cntr_open(n.domain, NULL, &cntr, NULL), -FI_ENOSYS);
 	cr_assert_eq(fi_av_open(n.domain, NULL, &av, NULL), -FI_ENOSYS);
 	cr_assert_eq(fi_listen((struct fid_pep *)n.side[0].ep), -FI_ENOSYS);
 	cr_assert_lt(fi_cancel(&n.side[0].ep->fid, NULL), 0);

@@ -52,6 +52,7 @@ PROV_SOURCES += prov/obj/rcm_ep_cm.c
 PROV_SOURCES += prov/obj/rcm_ep_cntr.c
 PROV_SOURCES += prov/obj/rcm_ep_cntr.h
 PROV_SOURCES += prov/obj/rcm_ep_conn.c
+PROV_SOURCES += prov/obj/rcm_ep_queue.c
 PROV_SOURCES += prov/obj/rcm_eq.c
 PROV_SOURCES += prov/obj/rcm_eq.h
 PROV_SOURCES += prov/obj/rcm_eq_event.c

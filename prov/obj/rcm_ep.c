@@ -12,6 +12,7 @@
 #include "rcm_enosys.h"
 #include "rcm_ep_cntr.h"
 #include "rcm_log.h"
+#include "rcm_offer.h"
 #include "rcm_opt.h"
 #include "rcm_param.h"
 #include "rcm_pep.h"
@@ -232,13 +233,13 @@ static struct fi_ops rcm_ep_fi_ops = {
 
 static struct fi_ops_ep rcm_ep_ops = {
 	.size = sizeof(struct fi_ops_ep),
-	.cancel = rcm_no_cancel,
+	.cancel = rcm_ep_cancel,
 	.getopt = rcm_opt_get,
 	.setopt = rcm_opt_set,
 	.tx_ctx = rcm_no_tx_ctx,
 	.rx_ctx = rcm_no_rx_ctx,
-	.rx_size_left = rcm_no_size_left,
-	.tx_size_left = rcm_no_size_left,
+	.rx_size_left = rcm_ep_rx_size_left,
+	.tx_size_left = rcm_ep_tx_size_left,
 };
 
 static int rcm_ep_check_size(const char *what, size_t asked, size_t most)
@@ -407,6 +408,8 @@ static int rcm_ep_init(struct rcm_ep *ep, const struct fi_info *info)
 	atomic_init(&ep->face.rx_op_flags, info->rx_attr->op_flags);
 	ep->max_msg_size = ep->domain->max_msg_size;
 	ep->tx_refused = ep->domain->tx_refused;
+	ep->rx_refused = info->caps & FI_MULTI_RECV ? 0 : FI_MULTI_RECV;
+	atomic_init(&ep->min_multi_recv, RCM_MIN_MULTI_RECV);
 	ep->layered = ep->domain->layered;
 	ep->fid.fid.fclass = FI_CLASS_EP;
 	ep->fid.fid.ops = &rcm_ep_fi_ops;

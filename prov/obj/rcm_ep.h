@@ -49,6 +49,8 @@ struct rcm_ep {
 	struct rcm_ep_limits limits;
 	uint64_t max_msg_size;
 	uint64_t tx_refused; /* the domain's */
+	uint64_t rx_refused; /* FI_MULTI_RECV without the capability */
+	_Atomic size_t min_multi_recv; /* FI_OPT_MIN_MULTI_RECV, bytes */
 	bool enabled;
 	bool layered; /* ofi_rxm is above */
 	struct rcm_conn *conn;
@@ -70,6 +72,11 @@ extern struct fi_ops_msg rcm_msg_ops;
 
 /* fi_ops_cm of an endpoint; rcm_ep_cm.c */
 extern struct fi_ops_cm rcm_ep_cm_ops;
+
+/* fi_cancel(3), fi_rx_size_left(3), fi_tx_size_left(3); rcm_ep_queue.c */
+ssize_t rcm_ep_cancel(fid_t fid, void *context);
+ssize_t rcm_ep_rx_size_left(struct fid_ep *ep);
+ssize_t rcm_ep_tx_size_left(struct fid_ep *ep);
 
 /* What an endpoint does when its connection calls upward; rcm_ep_conn.c */
 extern const struct rcm_conn_ops rcm_ep_conn_ops;

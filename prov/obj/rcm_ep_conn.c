@@ -37,6 +37,7 @@ static int rcm_ep_qp_create(struct rcm_conn *conn)
 		.tally[RCM_OP_SEND] = rcm_ep_tally(ep, RCM_CNTR_SEND),
 		.tally[RCM_OP_RECV] = rcm_ep_tally(ep, RCM_CNTR_RECV),
 		.locked = domain->locked,
+		.multi_recv = !(ep->rx_refused & FI_MULTI_RECV),
 		.layered = ep->layered,
 		.lends = domain->lends,
 		.on_error = rcm_ep_qp_error,

@@ -30,7 +30,7 @@ static _Atomic uint64_t *rcm_face_side(struct rcm_face *face, uint64_t flags)
 /* May FLAGS, all but the side they name, be defaults of an endpoint? */
 static int rcm_face_check(const struct rcm_face *face, uint64_t flags)
 {
-	uint64_t known = RCM_RX_OP_FLAGS;
+	uint64_t known = RCM_RX_OP_FLAGS & ~face->ep->rx_refused;
 
 	if (flags & FI_TRANSMIT)
 		known = RCM_TX_OP_FLAGS & ~face->ep->tx_refused;

@@ -10,8 +10,8 @@
 /* What follows from API version and hints alone: capabilities, mr_mode. */
 
 /*
- * Primary capabilities are granted as asked for, the secondary ones always,
- * since they cost nothing. Hints that name no primary one want messages.
+ * Primary capabilities are granted as asked for, of the secondary ones also
+ * those that cost nothing. Hints that name no primary one want messages.
  */
 uint64_t rcm_info_caps(const struct fi_info *hints)
 {
@@ -19,14 +19,14 @@ uint64_t rcm_info_caps(const struct fi_info *hints)
 	uint64_t caps, mods;
 
 	if (!asked)
-		return RCM_CAPS;
+		return RCM_CAPS & ~RCM_MANUAL_CAPS;
 	caps = asked & RCM_PRIMARY_CAPS;
 	if (!caps)
 		caps = FI_MSG;
 	mods = asked & RCM_MODIFIER_CAPS;
 	if (!mods)
 		mods = RCM_MODIFIER_CAPS;
-	return caps | mods | RCM_DOMAIN_CAPS;
+	return caps | mods | (asked & RCM_MANUAL_CAPS) | RCM_FREE_CAPS;
 }
 
 /* Registrations that a peer may use need keys and addresses of the device. */

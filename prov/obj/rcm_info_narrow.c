@@ -96,6 +96,9 @@ void rcm_info_narrow(struct fi_info *info, uint32_t version,
 	rcm_narrow_rx(info, hints ? hints->rx_attr : NULL);
 	if (hints && hints->domain_attr)
 		rcm_narrow_domain(info->domain_attr, hints->domain_attr);
+	if ((info->caps & RCM_MANUAL_CAPS) &&
+	    info->domain_attr->data_progress == FI_PROGRESS_AUTO)
+		info->domain_attr->data_progress = FI_PROGRESS_MANUAL;
 	if (!rcm_info_mr_form(version, hints, &form, &missing)) {
 		info->domain_attr->mr_mode = form.mr_mode;
 		info->mode = form.local_mr ? RCM_OLD_LOCAL_MR : 0;

@@ -7,6 +7,7 @@
 
 #include "rcm_log.h"
 #include "rcm_mr.h"
+#include "rcm_multi.h"
 
 /*
  * fi_msg(3) onto the two queues of a queue pair. Addresses are ignored: the
@@ -23,14 +24,18 @@
  * What a call may ask for; anything else is -FI_EBADFLAGS, whether it is
  * unknown or only not offered. A completion of a reliable connection comes
  * after the peer's acknowledgement, and a message is acknowledged only when
- * it has used up a receive that was posted: every completion level is met.
+ * it has used up a receive that was posted. That is delivery in the sense of
+ * fi_cq(3): the result is there, and the step that may be left to the peer is
+ * to read the entry of its receive, before which fi_msg(3) has it keep its
+ * hands off the buffer; its device writes that entry behind the data.
  */
 #define RCM_MSG_TX_FLAGS                                                      \
 	(FI_COMPLETION | FI_INJECT | FI_REMOTE_CQ_DATA | FI_MORE | FI_FENCE | \
 	 FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE |   \
 	 RCM_MSG_PRIVATE)
-#define RCM_MSG_RX_FLAGS \
-	(FI_COMPLETION | FI_MORE | FI_TRANSMIT_COMPLETE | RCM_MSG_PRIVATE)
+#define RCM_MSG_RX_FLAGS                                                  \
+	(FI_COMPLETION | FI_MORE | FI_TRANSMIT_COMPLETE | FI_MULTI_RECV | \
+	 RCM_MSG_PRIVATE)
 
 /* What a list of buffers comes to. */
 struct rcm_msg_iov {
@@ -243,9 +248,30 @@ static ssize_t rcm_msg_no_desc(struct rcm_ep *ep, size_t len)
 	return -FI_EINVAL;
 }
 
+/* FI_MULTI_RECV: a buffer for many messages may be longer than the longest. */
+static __attribute__((noinline)) ssize_t
+rcm_msg_recv_multi(struct rcm_ep *ep, const void *buf, size_t len, void *desc,
+		   void *context, uint64_t flags)
+{
+	struct rcm_multi_buf multi = {
+		.addr = (uintptr_t)buf,
+		.len = len,
+		.min = atomic_load(&ep->min_multi_recv),
+	};
+
+	if (len) {
+		if (!desc)
+			return rcm_msg_no_desc(ep, len);
+		multi.lkey = rcm_mr_lkey(desc);
+	}
+	return rcm_multi_post(&ep->qp, &multi, context,
+			      rcm_msg_wants_entry(ep, flags));
+}
+
 static ssize_t rcm_msg_recv(struct fid_ep *fid, void *buf, size_t len,
 			    void *desc, fi_addr_t src_addr, void *context)
 {
+	uint64_t flags = rcm_msg_rx_default(fid);
 	struct rcm_ep *ep = rcm_ep_of(fid);
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)buf,
@@ -253,6 +279,8 @@ static ssize_t rcm_msg_recv(struct fid_ep *fid, void *buf, size_t len,
 	};
 
 	(void)src_addr;
+	if (rcm_unlikely(flags & FI_MULTI_RECV))
+		return rcm_msg_recv_multi(ep, buf, len, desc, context, flags);
 	if (len) {
 		if (rcm_unlikely(!desc))
 			return rcm_msg_no_desc(ep, len);
@@ -261,7 +289,7 @@ static ssize_t rcm_msg_recv(struct fid_ep *fid, void *buf, size_t len,
 		sge.lkey = rcm_mr_lkey(desc);
 	}
 	return rcm_rq_post(&ep->qp, &sge, len != 0, context, false,
-			   rcm_msg_wants_entry(ep, rcm_msg_rx_default(fid)));
+			   rcm_msg_wants_entry(ep, flags));
 }
 
 static ssize_t rcm_msg_recv_iov(struct rcm_ep *ep, const struct iovec *iov,
@@ -271,6 +299,16 @@ static ssize_t rcm_msg_recv_iov(struct rcm_ep *ep, const struct iovec *iov,
 	struct rcm_msg_iov to;
 	ssize_t ret;
 
+	if (rcm_unlikely(flags & FI_MULTI_RECV)) {
+		if (!iov || !count)
+			return rcm_msg_recv_multi(ep, NULL, 0, NULL, context,
+						  flags);
+		/* fi_msg(3): a single buffer */
+		if (count > 1)
+			return -FI_EINVAL;
+		return rcm_msg_recv_multi(ep, iov->iov_base, iov->iov_len,
+					  desc ? *desc : NULL, context, flags);
+	}
 	ret = rcm_msg_gather(&to, iov, desc, count, ep->limits.rx_iov);
 	if (rcm_unlikely(ret))
 		return ret;
@@ -296,10 +334,12 @@ static ssize_t rcm_msg_recvv(struct fid_ep *fid, const struct iovec *iov,
 static ssize_t rcm_msg_recvmsg(struct fid_ep *fid, const struct fi_msg *msg,
 			       uint64_t flags)
 {
-	if (rcm_unlikely(flags & ~RCM_MSG_RX_FLAGS))
+	struct rcm_ep *ep = rcm_ep_of(fid);
+
+	if (rcm_unlikely(flags & (~RCM_MSG_RX_FLAGS | ep->rx_refused)))
 		return -FI_EBADFLAGS;
-	return rcm_msg_recv_iov(rcm_ep_of(fid), msg->msg_iov, msg->desc,
-				msg->iov_count, msg->context, flags);
+	return rcm_msg_recv_iov(ep, msg->msg_iov, msg->desc, msg->iov_count,
+				msg->context, flags);
 }
 
 struct fi_ops_msg rcm_msg_ops = {

@@ -13,8 +13,8 @@
  * What rcm offers, whatever the device. A capability is added here: in one
  * line, for the side that it belongs to.
  */
-#define RCM_TX_CAPS	(FI_MSG | FI_SEND)
-#define RCM_RX_CAPS	(FI_MSG | FI_RECV)
+#define RCM_TX_CAPS	(FI_MSG | FI_SEND | FI_FENCE)
+#define RCM_RX_CAPS	(FI_MSG | FI_RECV | FI_MULTI_RECV)
 #define RCM_DOMAIN_CAPS (FI_LOCAL_COMM | FI_REMOTE_COMM)
 #define RCM_CAPS	(RCM_TX_CAPS | RCM_RX_CAPS | RCM_DOMAIN_CAPS)
 
@@ -26,6 +26,14 @@
 #define RCM_MODIFIER_CAPS (RCM_INITIATOR_CAPS | RCM_TARGET_CAPS)
 
 /*
+ * Secondary ones: those that cost nothing are always there. FI_MULTI_RECV is
+ * for those who ask, since the next message of a buffer waits for the
+ * application to read: data progress is manual with it.
+ */
+#define RCM_FREE_CAPS	(RCM_CAPS & (FI_FENCE | RCM_DOMAIN_CAPS))
+#define RCM_MANUAL_CAPS (RCM_CAPS & FI_MULTI_RECV)
+
+/*
  * Flags that may be an endpoint's defaults. Delivery complete is asked of a
  * message, which is acknowledged when it has used up a receive. Of what uses
  * up none, an acknowledgement says only that it has reached the peer's
@@ -33,7 +41,14 @@
  */
 #define RCM_TX_OP_FLAGS \
 	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE)
-#define RCM_RX_OP_FLAGS FI_COMPLETION
+#define RCM_RX_OP_FLAGS (FI_COMPLETION | FI_MULTI_RECV)
+
+/*
+ * FI_OPT_MIN_MULTI_RECV until it is set: the largest MTU of a path. A longer
+ * message than what is left of a buffer ends the connection, so who sends
+ * longer ones sets it.
+ */
+#define RCM_MIN_MULTI_RECV 4096
 
 /*
  * iWARP completes a send when it is in the stream to the peer: of the levels

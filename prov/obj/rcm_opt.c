@@ -7,32 +7,44 @@
 
 #include "rcm_wire.h"
 
+static bool rcm_opt_is_multi(const struct fid *fid, int level, int name)
+{
+	return level == FI_OPT_ENDPOINT && name == FI_OPT_MIN_MULTI_RECV &&
+	       fid->fclass == FI_CLASS_EP;
+}
+
 int rcm_opt_get(fid_t fid, int level, int name, void *value, size_t *len)
 {
-	const size_t cm_data = RCM_CM_DATA_MAX;
-	size_t room;
+	size_t room, number;
 
-	(void)fid;
-	if (level != FI_OPT_ENDPOINT || name != FI_OPT_CM_DATA_SIZE)
+	if (level == FI_OPT_ENDPOINT && name == FI_OPT_CM_DATA_SIZE)
+		number = RCM_CM_DATA_MAX;
+	else if (rcm_opt_is_multi(fid, level, name))
+		number = atomic_load(&rcm_ep_of_fid(fid)->min_multi_recv);
+	else
 		return -FI_ENOPROTOOPT;
 	if (!len || !value)
 		return -FI_EINVAL;
 	room = *len;
-	*len = sizeof(cm_data);
-	if (room < sizeof(cm_data))
+	*len = sizeof(number);
+	if (room < sizeof(number))
 		return -FI_ETOOSMALL;
-	memcpy(value, &cm_data, sizeof(cm_data));
+	memcpy(value, &number, sizeof(number));
 	return 0;
 }
 
 int rcm_opt_set(fid_t fid, int level, int name, const void *value, size_t len)
 {
-	(void)fid;
-	(void)level;
-	(void)name;
-	(void)value;
-	(void)len;
-	return -FI_ENOPROTOOPT;
+	size_t number;
+
+	if (!rcm_opt_is_multi(fid, level, name))
+		return -FI_ENOPROTOOPT;
+	if (!value || len != sizeof(number))
+		return -FI_EINVAL;
+	memcpy(&number, value, sizeof(number));
+	/* of buffers that are posted from now on */
+	atomic_store(&rcm_ep_of_fid(fid)->min_multi_recv, number);
+	return 0;
 }
 
 ssize_t rcm_no_cancel(fid_t fid, void *context)

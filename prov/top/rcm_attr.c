@@ -113,6 +113,18 @@ static int rcm_attr_check_fabric(const struct fi_fabric_attr *hints,
 	return 0;
 }
 
+/* What waits for the application to read cannot go on by itself. */
+static int rcm_attr_check_manual(const struct fi_domain_attr *hints,
+				 uint64_t caps, struct rcm_why *why)
+{
+	if (!(caps & RCM_MANUAL_CAPS) ||
+	    hints->data_progress != FI_PROGRESS_AUTO)
+		return 0;
+	return rcm_refuse(why,
+			  "domain_attr->data_progress: asked FI_PROGRESS_AUTO "
+			  "with FI_MULTI_RECV, offered FI_PROGRESS_MANUAL");
+}
+
 int rcm_attr_check(uint32_t version, const struct fi_info *hints,
 		   struct rcm_why *why)
 {
@@ -134,6 +146,8 @@ int rcm_attr_check(uint32_t version, const struct fi_info *hints,
 		ret = rcm_attr_check_rx(hints->rx_attr, caps, why);
 	if (!ret && hints->domain_attr)
 		ret = rcm_attr_check_domain(hints->domain_attr, why);
+	if (!ret && hints->domain_attr)
+		ret = rcm_attr_check_manual(hints->domain_attr, caps, why);
 	if (!ret && hints->fabric_attr)
 		ret = rcm_attr_check_fabric(hints->fabric_attr, why);
 	if (!ret)

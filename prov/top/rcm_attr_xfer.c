@@ -96,13 +96,16 @@ int rcm_attr_check_tx(const struct fi_tx_attr *hints, uint64_t caps,
 int rcm_attr_check_rx(const struct fi_rx_attr *hints, uint64_t caps,
 		      struct rcm_why *why)
 {
+	uint64_t op_flags = RCM_RX_OP_FLAGS;
 	int ret;
 
+	if (!(caps & FI_MULTI_RECV))
+		op_flags &= ~FI_MULTI_RECV;
 	ret = rcm_attr_check_side("rx_attr->caps", hints->caps, RCM_RX_CAPS,
 				  caps, why);
 	if (!ret)
 		ret = rcm_refuse_bits(why, "rx_attr->op_flags", hints->op_flags,
-				      RCM_RX_OP_FLAGS, FI_TYPE_OP_FLAGS);
+				      op_flags, FI_TYPE_OP_FLAGS);
 	if (!ret)
 		ret = rcm_attr_check_order("rx_attr->msg_order",
 					   hints->msg_order,

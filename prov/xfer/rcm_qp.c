@@ -314,6 +314,33 @@ void rcm_qp_flush(struct rcm_qp *qp)
 		rcm_drain_start(qp);
 }
 
+static bool rcm_qp_ring_has(struct rcm_cqset *cs, struct rcm_lock *lock,
+			    struct rcm_ring *ring, const void *context)
+{
+	uint32_t pos, tail;
+	bool has = false;
+
+	if (!cs || !ring->context)
+		return false;
+	rcm_lock(lock);
+	rcm_lock(&cs->lock);
+	tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+	pos = atomic_load_explicit(&ring->head, memory_order_relaxed);
+	for (; pos != tail && !has; pos++)
+		has = ring->context[pos & ring->mask] == context;
+	rcm_unlock(&cs->lock);
+	rcm_unlock(lock);
+	return has;
+}
+
+bool rcm_qp_has(struct rcm_qp *qp, const void *context)
+{
+	return rcm_qp_ring_has(qp->attr.rx_cq, &qp->rq.lock, &qp->rq.ring,
+			       context) ||
+	       rcm_qp_ring_has(qp->attr.tx_cq, &qp->sq.lock, &qp->sq.ring,
+			       context);
+}
+
 void rcm_qp_close(struct rcm_qp *qp)
 {
 	bool clean;

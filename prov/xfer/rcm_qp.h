@@ -131,6 +131,13 @@ void rcm_qp_flush(struct rcm_qp *qp);
  */
 void rcm_qp_close(struct rcm_qp *qp);
 
+/*
+ * Is a request with CONTEXT outstanding, or held back? One that went well
+ * without a signal counts until its slot is reclaimed. Takes the locks of
+ * both queues and of their engines, one pair at a time.
+ */
+bool rcm_qp_has(struct rcm_qp *qp, const void *context);
+
 /* One send. Flags of struct rcm_tx. */
 enum {
 	RCM_TX_COMPLETE = 1 << 0, /* the user wants an entry */

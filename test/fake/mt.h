@@ -41,16 +41,22 @@ static inline void mt_join(pthread_t thread)
 	MT_CHECK(pthread_join(thread, NULL) == 0);
 }
 
-/* A net for several threads, open up to its queues. */
-static inline void mt_open(struct net *n)
+/* A net for several threads, open up to its queues; CAPS beside FI_MSG. */
+static inline void mt_open_caps(struct net *n, uint64_t caps)
 {
 	net_begin(n, NULL, 0);
 	fake_be_patient();
+	n->hints->caps |= caps;
 	n->hints->domain_attr->threading = FI_THREAD_SAFE;
 	n->eq_attr.wait_obj = FI_WAIT_FD;
 	n->cq_attr.wait_obj = FI_WAIT_FD;
 	MT_CHECK(net_open(n) == 0);
 	MT_CHECK(n->info->domain_attr->threading == FI_THREAD_SAFE);
+}
+
+static inline void mt_open(struct net *n)
+{
+	mt_open_caps(n, 0);
 }
 
 #endif /* MT_H */

@@ -78,7 +78,9 @@ static const char *refused(int i, struct fi_info *h)
 	CASE("caps: asked FI_RMA (0x4), offered FI_MSG", h->caps |= FI_RMA)
 	CASE("caps: asked FI_TAGGED", h->caps |= FI_TAGGED)
 	CASE("caps: asked FI_ATOMIC", h->caps |= FI_ATOMIC)
-	CASE("caps: asked FI_MULTI_RECV", h->caps |= FI_MULTI_RECV)
+	CASE("domain_attr->data_progress: asked FI_PROGRESS_AUTO with",
+	     h->caps |= FI_MULTI_RECV;
+	     dom->data_progress = FI_PROGRESS_AUTO)
 	CASE("caps: asked FI_SOURCE", h->caps |= FI_SOURCE)
 	CASE("caps: asked FI_HMEM", h->caps |= FI_HMEM)
 	CASE("caps: asked FI_READ", h->caps |= FI_READ)
@@ -338,14 +340,22 @@ Test(attr, models_are_echoed_where_they_make_a_difference)
 
 Test(attr, caps_are_the_primary_ones_asked_for_and_the_free_ones)
 {
-	static const struct {
+	const uint64_t all = RCM_CAPS & ~RCM_MANUAL_CAPS,
+		       tx = FI_MSG | FI_SEND | FI_FENCE, rx = FI_MSG | FI_RECV;
+	const struct {
 		uint64_t asked, got, tx, rx;
 	} caps[] = {
-		{ 0, RCM_CAPS, FI_MSG | FI_SEND, FI_MSG | FI_RECV },
-		{ FI_MSG, RCM_CAPS, FI_MSG | FI_SEND, FI_MSG | FI_RECV },
-		{ FI_MSG | FI_SEND, RCM_CAPS & ~FI_RECV, FI_MSG | FI_SEND, 0 },
-		{ FI_MSG | FI_RECV, RCM_CAPS & ~FI_SEND, 0, FI_MSG | FI_RECV },
-		{ FI_LOCAL_COMM, RCM_CAPS, FI_MSG | FI_SEND, FI_MSG | FI_RECV },
+		{ 0, all, tx, rx },
+		{ FI_MSG, all, tx, rx },
+		{ FI_MSG | FI_SEND, all & ~FI_RECV, tx, 0 },
+		{ FI_MSG | FI_RECV, all & ~FI_SEND, 0, rx },
+		{ FI_LOCAL_COMM, all, tx, rx },
+		{ FI_FENCE, all, tx, rx },
+		/* those that are for who asks */
+		{ FI_MSG | FI_MULTI_RECV, all | FI_MULTI_RECV, tx,
+		  rx | FI_MULTI_RECV },
+		{ FI_MSG | FI_RECV | FI_MULTI_RECV,
+		  (all & ~FI_SEND) | FI_MULTI_RECV, 0, rx | FI_MULTI_RECV },
 	};
 	struct fi_info *h = good_hints(), *info;
 

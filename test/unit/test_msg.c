@@ -27,6 +27,7 @@ static void setup_ep(void)
 	ep.tx_always = RCM_TX_COMPLETE;
 	ep.limits.tx_iov = 4;
 	ep.limits.rx_iov = 3;
+	ep.rx_refused = FI_MULTI_RECV;
 	ep.max_msg_size = 1 << 20;
 }
 

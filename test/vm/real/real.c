@@ -22,7 +22,7 @@ static struct fi_info *real_hints(const struct real *r)
 
 	cr_assert(hints);
 	hints->ep_attr->type = FI_EP_MSG;
-	hints->caps = FI_MSG;
+	hints->caps = FI_MSG | r->opts.caps;
 	hints->domain_attr->mr_mode = FI_MR_LOCAL;
 	hints->fabric_attr->prov_name = strdup("rcm");
 	hints->tx_attr->size = r->opts.tx_size;

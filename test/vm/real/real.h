@@ -49,6 +49,7 @@
 /* What a test wants that is not the default; zeroes are the defaults. */
 struct real_opts {
 	const char *node; /* address to use; the guest's IPv4 by default */
+	uint64_t caps;	  /* more than FI_MSG */
 	size_t cq_size;
 	size_t tx_size, rx_size;
 	enum fi_cq_format format; /* UNSPEC: FI_CQ_FORMAT_DATA */

@@ -55,6 +55,7 @@ UNIT_TESTS += test/unit/test_param
 UNIT_TESTS += test/unit/test_promise_cm
 UNIT_TESTS += test/unit/test_promise_cq
 UNIT_TESTS += test/unit/test_promise_ep
+UNIT_TESTS += test/unit/test_promise_faults
 UNIT_TESTS += test/unit/test_promise_mr
 UNIT_TESTS += test/unit/test_promise_msg
 UNIT_TESTS += test/unit/test_promise_wait

@@ -46,7 +46,12 @@ list_tests()
 		t=${f##*/}
 		tests_of "${t%.c}" "$f"
 	done
-	(cd "$srcdir" && ls test/mt/*.c test/fuzz/fuzz_*.c test/abi/*.sh \
+	for f in "$srcdir"/test/mt/*.c; do
+		t=${f##*/}
+		printf 'test/mt/%s\t%s\n' "${t%.c}" \
+			"$(grep '^/\*\|^ \*' "$f" | tr '\t\n' '  ')"
+	done
+	(cd "$srcdir" && ls test/fuzz/fuzz_*.c test/abi/*.sh \
 		test/tools/*.sh test/vm/tests/*.sh test/vm/pair/*.sh) |
 		sed 's/\.c$//; s/$/	/'
 }

@@ -168,6 +168,7 @@ static void reason_of(const struct fi_info *h, struct rcm_why *why)
 	rcm_dev_list_put(list);
 }
 
+/* LF#11539 (cq_data_size) and others */
 Test(attr, hints_that_cannot_be_met_are_refused_with_the_reason)
 {
 	int n = 0;

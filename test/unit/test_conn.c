@@ -169,6 +169,7 @@ Test(conn, malformed_reject_is_a_refusal_without_data)
 	end(conn);
 }
 
+/* thunderbolt-ibverbs#71, SPDK#2429: no field is left to chance */
 Test(conn, parameters_of_the_request_are_the_configured_ones)
 {
 	struct rcm_conn *conn = at(RCM_ST_ROUTE);
@@ -227,6 +228,7 @@ Test(conn, queue_pair_is_moved_with_the_configured_limits)
 	}
 }
 
+/* ydb-nbs#6928: before it connects, and not by moving the queue pair */
 Test(conn, options_are_set_only_when_configured)
 {
 	struct rcm_conn *conn = at(RCM_ST_READY);

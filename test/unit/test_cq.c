@@ -140,7 +140,10 @@ Test(cq, attributes_that_are_not_offered_are_refused)
 	cr_assert_null(cq);
 }
 
-/* PR#6841, LF#778; a processor's number, so one beyond the vectors is spread */
+/*
+ * PR#6841, LF#778, SparkRDMA#31; a processor's number, so one beyond the
+ * vectors is spread
+ */
 Test(cq, signaling_vector_is_checked_when_it_counts)
 {
 	struct fi_cq_attr attr = { .signaling_vector = INT_MAX };

@@ -346,6 +346,7 @@ Test(getinfo, source_in_the_hints_is_bound)
 	cr_assert_str_eq(ask("10.0.0.2", "1", 0), "", "families differ");
 }
 
+/* LF#4186, LF#3554 */
 Test(getinfo, address_and_device_that_do_not_belong_together_do_not_match)
 {
 	hint_domain("rxe1");

@@ -159,6 +159,7 @@ Test(mr, memory_of_another_interface_is_not_offered)
 	cr_assert_eq(fi_close(&mr->fid), 0);
 }
 
+/* LF commits 253550716, 2a8e74e39: the device has the say, at the call */
 Test(mr, dmabuf_is_known_by_the_callers_version)
 {
 	struct {

@@ -199,7 +199,10 @@ Test(msg, flags_of_a_call_reach_the_device)
 	cr_assert_eq(dev->sends.n, 4);
 }
 
-/* a message is acknowledged when it has used up a receive, and not before */
+/*
+ * LF#5601, LF#9651: a message is acknowledged when it has used up a receive,
+ * and not before
+ */
 Test(msg, delivery_complete_is_the_acknowledgement)
 {
 	struct iovec iov = { data, 8 };

@@ -653,7 +653,10 @@ Test(conn, closing_alone_tells_the_peer)
 	cr_assert(net_quiet(&n, 1));
 }
 
-/* LF PR#3241, B35: the peer waits 0.64 ms and no 655 ms for a receive */
+/*
+ * LF PR#3241: the peer waits 0.64 ms and no 655 ms for a receive. LF#6891: a
+ * device need not take another timer later.
+ */
 Test(conn, rnr_timer_is_set_before_the_first_message)
 {
 	cr_assert_eq(net_join(&n), 0);

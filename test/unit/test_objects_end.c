@@ -142,7 +142,7 @@ Test(end, error_entry_blocks_the_queue_until_it_is_read)
 	cr_assert_eq(fi_cq_read(n.side[1].cq, &e, 1), -FI_EAGAIN);
 }
 
-/* LF#8314, LF#7803: a peer that went silent */
+/* LF#8314, LF#7803, LF#6665: a peer that went silent */
 Test(end, lost_peer_ends_the_connection_once)
 {
 	struct net_comp comp;

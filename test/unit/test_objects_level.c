@@ -39,6 +39,7 @@ static bool takes_locks(void)
 	return locks;
 }
 
+/* LF#5244 */
 Test(level, each_takes_what_leaves_two_threads_able_to_meet)
 {
 	static const struct {

@@ -222,6 +222,7 @@ static void no_inline(void)
 	net_begin(&n, &conf, 1);
 }
 
+/* LF#6430 */
 Test(msg_no_inline, inject_goes_through_a_copy, .init = no_inline,
      .fini = tear_down)
 {

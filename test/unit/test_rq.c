@@ -34,6 +34,7 @@ Test(rq, received_message_tells_length_and_data)
 	cr_assert_eq(entry.len, 7);
 }
 
+/* LF#8472, LF#8596: with its length */
 Test(rq, peers_write_with_data_is_told_as_such)
 {
 	struct ibv_wc wc = {

@@ -68,6 +68,7 @@ PROV_SOURCES += prov/obj/rcm_mr.c
 PROV_SOURCES += prov/obj/rcm_mr_raw.c
 PROV_SOURCES += prov/obj/rcm_mr.h
 PROV_SOURCES += prov/obj/rcm_msg.c
+PROV_SOURCES += prov/obj/rcm_msg.h
 PROV_SOURCES += prov/obj/rcm_msg_disabled.c
 PROV_SOURCES += prov/obj/rcm_nic.c
 PROV_SOURCES += prov/obj/rcm_nic.h

@@ -7,18 +7,13 @@
 
 #include "rcm_log.h"
 #include "rcm_mr.h"
+#include "rcm_msg.h"
 #include "rcm_multi.h"
 
 /*
  * fi_msg(3) onto the two queues of a queue pair. Addresses are ignored: the
  * endpoint is connected.
  */
-
-/*
- * Bits that are no flags of a call: FI_PRIORITY of 1.x, a hint, and the top
- * ones, which the core and layered providers keep for themselves.
- */
-#define RCM_MSG_PRIVATE ((1ULL << 22) | (0xfULL << 60))
 
 /*
  * What a call may ask for; anything else is -FI_EBADFLAGS, whether it is
@@ -33,54 +28,6 @@
 	(FI_COMPLETION | FI_INJECT | FI_REMOTE_CQ_DATA | FI_MORE | FI_FENCE | \
 	 FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE |   \
 	 RCM_MSG_PRIVATE)
-#define RCM_MSG_RX_FLAGS                                                  \
-	(FI_COMPLETION | FI_MORE | FI_TRANSMIT_COMPLETE | FI_MULTI_RECV | \
-	 RCM_MSG_PRIVATE)
-
-/* What a list of buffers comes to. */
-struct rcm_msg_iov {
-	struct ibv_sge sge[RCM_MAX_SGE];
-	uint32_t n;
-	uint32_t flags; /* RCM_TX_NO_KEY */
-	uint64_t len;
-};
-
-/*
- * Empty buffers are left out, so that a message of 0 bytes needs none of
- * iov, desc and count (fi_msg(3)). -FI_EINVAL beyond LIMIT buffers.
- */
-static inline ssize_t rcm_msg_gather(struct rcm_msg_iov *to,
-				     const struct iovec *iov, void **desc,
-				     size_t count, size_t limit)
-{
-	struct ibv_sge *sge = to->sge;
-	size_t i;
-
-	to->n = 0;
-	to->flags = 0;
-	to->len = 0;
-	if (!iov)
-		count = 0;
-	if (rcm_unlikely(count > RCM_MIN(limit, RCM_MAX_SGE)))
-		return -FI_EINVAL;
-	for (i = 0; i < count; i++) {
-		if (!iov[i].iov_len)
-			continue;
-		if (rcm_unlikely(iov[i].iov_len > UINT32_MAX))
-			return -FI_EMSGSIZE;
-		sge->addr = (uintptr_t)iov[i].iov_base;
-		sge->length = (uint32_t)iov[i].iov_len;
-		sge->lkey = 0;
-		if (desc && desc[i])
-			sge->lkey = rcm_mr_lkey(desc[i]);
-		else
-			to->flags = RCM_TX_NO_KEY;
-		to->len += iov[i].iov_len;
-		sge++;
-	}
-	to->n = (uint32_t)(sge - to->sge);
-	return 0;
-}
 
 /* The queue's flags of a call whose fi_msg(3) flags are FLAGS. */
 static inline uint32_t rcm_msg_tx_flags(const struct rcm_ep *ep, uint64_t flags)

@@ -97,6 +97,7 @@ FAKE_SOURCES += test/fake/fake_int.h
 FAKE_SOURCES += test/fake/fake_mem.c
 FAKE_SOURCES += test/fake/fake_post.c
 FAKE_SOURCES += test/fake/fake_qp.c
+FAKE_SOURCES += test/fake/fake_srq.c
 FAKE_SOURCES += test/fake/fake_wire.c
 FAKE_SOURCES += test/fake/mt.h
 FAKE_SOURCES += test/fake/net.c

@@ -127,6 +127,11 @@ static int rcm_sys_get_cq_event(struct ibv_comp_channel *channel,
 	return rcm_err_from_rdma(ibv_get_cq_event(channel, cq, cq_context));
 }
 
+static int rcm_sys_destroy_srq(struct ibv_srq *srq)
+{
+	return rcm_err_from_rdma(ibv_destroy_srq(srq));
+}
+
 static int rcm_sys_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			     int mask)
 {
@@ -288,6 +293,8 @@ const struct rcm_sys rcm_sys_real = {
 	.destroy_cq = rcm_sys_destroy_cq,
 	.get_cq_event = rcm_sys_get_cq_event,
 	.ack_cq_events = ibv_ack_cq_events,
+	.create_srq = ibv_create_srq,
+	.destroy_srq = rcm_sys_destroy_srq,
 	.create_qp = ibv_create_qp,
 	.modify_qp = rcm_sys_modify_qp,
 	.destroy_qp = rcm_sys_destroy_qp,

@@ -64,6 +64,9 @@ struct rcm_sys {
 	int (*get_cq_event)(struct ibv_comp_channel *channel,
 			    struct ibv_cq **cq, void **cq_context);
 	void (*ack_cq_events)(struct ibv_cq *cq, unsigned int n);
+	struct ibv_srq *(*create_srq)(struct ibv_pd *pd,
+				      struct ibv_srq_init_attr *attr);
+	int (*destroy_srq)(struct ibv_srq *srq);
 	struct ibv_qp *(*create_qp)(struct ibv_pd *pd,
 				    struct ibv_qp_init_attr *attr);
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);

@@ -46,6 +46,8 @@
 	X(create_cq)            \
 	X(destroy_cq)           \
 	X(get_cq_event)         \
+	X(create_srq)           \
+	X(destroy_srq)          \
 	X(create_qp)            \
 	X(modify_qp)            \
 	X(destroy_qp)           \
@@ -70,6 +72,7 @@
 	X(read_sysfs)           \
 	X(post_send)            \
 	X(post_recv)            \
+	X(post_srq_recv)        \
 	X(poll_cq)              \
 	X(req_notify_cq)
 
@@ -89,17 +92,21 @@ struct fake_dev_conf {
 	const char *addrs[FAKE_MAX_ADDRS]; /* "10.0.0.1", "fd00::1" */
 	int ports;			   /* 1; the addresses are on port 1 */
 	bool port_down;
-	int open_errno;	 /* what opening it fails with */
-	bool flush_lag;	 /* the flush after ERR takes a few polls of the CQ */
-	bool no_td;	 /* knows no thread domains */
-	bool stale_cqes; /* a destroyed queue pair leaves its completions */
-	int max_cqe;	 /* 32767 */
-	int max_cq;	 /* 65536 */
-	int max_qp;	 /* 65536 */
-	int max_qp_wr;	 /* 16384 */
-	int max_sge;	 /* 16 */
-	int max_mr;	 /* 65536 */
-	int max_inline;	 /* 256; -1: none */
+	int open_errno;	  /* what opening it fails with */
+	bool flush_lag;	  /* the flush after ERR takes a few polls of the CQ */
+	bool no_td;	  /* knows no thread domains */
+	bool stale_cqes;  /* a destroyed queue pair leaves its completions */
+	bool no_last_wqe; /* the end of a shared queue's use is not reported */
+	int max_cqe;	  /* 32767 */
+	int max_cq;	  /* 65536 */
+	int max_qp;	  /* 65536 */
+	int max_qp_wr;	  /* 16384 */
+	int max_sge;	  /* 16 */
+	int max_mr;	  /* 65536 */
+	int max_srq;	  /* 1024; -1: none */
+	int max_srq_wr;	  /* 16384 */
+	int max_srq_sge;  /* 16 */
+	int max_inline;	  /* 256; -1: none */
 	uint32_t max_msg_sz; /* 1 GiB */
 };
 
@@ -170,6 +177,12 @@ void fake_drop_cm_events(int type, unsigned int n);
 void fake_inject_qp_event(struct ibv_qp *qp, enum ibv_event_type type);
 void fake_inject_dev_event(struct ibv_context *ctx, enum ibv_event_type type);
 
+/*
+ * QP takes a receive from its shared queue, as for a message of which only
+ * the beginning has come: it comes back when the queue pair is in error.
+ */
+void fake_take_shared(struct ibv_qp *qp);
+
 /* A look inside, for what no call reports. */
 const struct ibv_qp_attr *fake_qp_attr(struct ibv_qp *qp);
 /* Entries in a CQ that nobody has polled yet. */
@@ -177,6 +190,8 @@ unsigned int fake_cq_fill(struct ibv_cq *cq);
 /* Completion queues, queue pairs that are open. */
 unsigned int fake_n_cqs(void);
 unsigned int fake_n_qps(void);
+/* The queue pair that was made last, and is open. */
+struct ibv_qp *fake_last_qp(void);
 unsigned int fake_n_ids(void);
 /* Queue pairs on a thread domain, so without locks of their own. */
 unsigned int fake_n_unlocked_qps(void);

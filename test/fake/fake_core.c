@@ -174,6 +174,8 @@ static const struct rcm_sys fake_sys = {
 	.destroy_cq = fake_destroy_cq,
 	.get_cq_event = fake_get_cq_event,
 	.ack_cq_events = fake_ack_cq_events,
+	.create_srq = fake_create_srq,
+	.destroy_srq = fake_destroy_srq,
 	.create_qp = fake_create_qp,
 	.modify_qp = fake_modify_qp,
 	.destroy_qp = fake_destroy_qp,
@@ -209,6 +211,7 @@ static void fake_state_init(void)
 	rcm_list_init(&fake.mrs);
 	rcm_list_init(&fake.ccs);
 	rcm_list_init(&fake.cqs);
+	rcm_list_init(&fake.srqs);
 	rcm_list_init(&fake.qps);
 	rcm_list_init(&fake.chans);
 	rcm_list_init(&fake.ids);
@@ -298,6 +301,7 @@ static unsigned int fake_leaks_locked(bool loud)
 	n += fake_leak(fake_count_mrs(), "memory regions", loud);
 	n += fake_leak(fake_count(&fake.ccs), "completion channels", loud);
 	n += fake_leak(fake_count(&fake.cqs), "completion queues", loud);
+	n += fake_leak(fake_count(&fake.srqs), "shared receive queues", loud);
 	n += fake_leak(fake_count(&fake.qps), "queue pairs", loud);
 	n += fake_leak(fake_count(&fake.chans), "event channels", loud);
 	n += fake_leak(fake_count_ids(), "rdma_cm ids", loud);
@@ -351,6 +355,8 @@ static void fake_free_all(void)
 		fake_chan_free(rcm_list_entry(node, struct fake_chan, node));
 	rcm_list_for_each(&fake.qps, node, tmp)
 		fake_qp_free(rcm_list_entry(node, struct fake_qp, node));
+	rcm_list_for_each(&fake.srqs, node, tmp)
+		fake_srq_free(rcm_list_entry(node, struct fake_srq, node));
 	rcm_list_for_each(&fake.cqs, node, tmp)
 		fake_cq_free(rcm_list_entry(node, struct fake_cq, node));
 	rcm_list_for_each(&fake.ccs, node, tmp)

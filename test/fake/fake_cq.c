@@ -201,8 +201,11 @@ void fake_cq_forget(struct fake_cq *cq, struct fake_qp *qp, bool keep)
 	for (unsigned int i = 0; i < cq->fill; i++) {
 		struct fake_cqe *cqe = &cq->cqes[(cq->head + i) % cq->size];
 
-		if (cqe->qp == qp && !keep)
+		if (cqe->qp == qp && !keep) {
+			if (cqe->srq)
+				cqe->srq->used--;
 			continue;
+		}
 		if (cqe->qp == qp)
 			cqe->qp = NULL;
 		cq->cqes[(cq->head + kept++) % cq->size] = *cqe;
@@ -213,6 +216,13 @@ void fake_cq_forget(struct fake_cq *cq, struct fake_qp *qp, bool keep)
 /* A queue has room again once the completion has been read. */
 static void fake_cqe_retire(const struct fake_cqe *cqe)
 {
+	if (cqe->srq) {
+		cqe->srq->used--;
+		if (cqe->qp && !--cqe->qp->owed &&
+		    cqe->qp->qp.state == IBV_QPS_ERR)
+			fake_qp_left_srq(cqe->qp);
+		return;
+	}
 	if (!cqe->qp)
 		return;
 	if (cqe->recv)

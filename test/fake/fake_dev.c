@@ -159,6 +159,7 @@ struct ibv_context *fake_open_device(struct ibv_device *device)
 	c->ctx.num_comp_vectors = 2;
 	c->ctx.ops.post_send = fake_post_send;
 	c->ctx.ops.post_recv = fake_post_recv;
+	c->ctx.ops.post_srq_recv = fake_post_srq_recv;
 	c->ctx.ops.poll_cq = fake_poll_cq;
 	c->ctx.ops.req_notify_cq = fake_req_notify_cq;
 	pthread_mutex_init(&c->ctx.mutex, NULL);
@@ -218,9 +219,9 @@ int fake_query_device(struct ibv_context *ctx, struct ibv_device_attr *attr)
 	attr->max_res_rd_atom = 1024;
 	attr->max_qp_init_rd_atom = 16;
 	attr->atomic_cap = IBV_ATOMIC_HCA;
-	attr->max_srq = 1024;
-	attr->max_srq_wr = 16384;
-	attr->max_srq_sge = 16;
+	attr->max_srq = fake_srq_limit(conf->max_srq, 1024);
+	attr->max_srq_wr = fake_or(conf->max_srq_wr, 16384);
+	attr->max_srq_sge = fake_or(conf->max_srq_sge, 16);
 	attr->max_pkeys = 1;
 	attr->phys_port_cnt = fake_or(conf->ports, 1);
 	return fake_leave(err);

@@ -30,7 +30,7 @@ struct fake_dev {
 	unsigned int n_addrs;
 	struct ibv_context cm_ctx; /* the connection manager's own */
 	bool gone;		   /* unplugged; kept for those who use it */
-	int n_cqs, n_qps, n_mrs;
+	int n_cqs, n_srqs, n_qps, n_mrs;
 };
 
 /* A fd that is readable while N is not 0. */
@@ -84,7 +84,8 @@ struct fake_cc {
 
 struct fake_cqe {
 	struct ibv_wc wc;
-	struct fake_qp *qp; /* whose queue it empties; NULL: destroyed */
+	struct fake_qp *qp;   /* whose queue it empties; NULL: destroyed */
+	struct fake_srq *srq; /* of a shared receive; it is still open */
 	bool recv;
 	uint64_t seq; /* of the work request */
 };
@@ -115,14 +116,27 @@ struct fake_wr {
 	size_t len;
 };
 
+struct fake_srq {
+	struct rcm_list node;
+	struct ibv_srq srq;
+	struct fake_dev *dev;
+	struct rcm_list rq; /* not used up yet */
+	uint32_t max_wr, max_sge;
+	uint32_t used; /* till the completion has been read */
+	int users;
+};
+
 struct fake_qp {
 	struct rcm_list node;
 	struct ibv_qp qp;
+	struct fake_srq *srq;  /* whose receives it uses up; or NULL */
+	struct rcm_list taken; /* from there, by messages not complete */
 	struct fake_dev *dev;
 	struct ibv_qp_cap cap;
 	struct ibv_qp_attr attr;
 	bool sig_all;
-	bool comm_est;
+	bool comm_est, last_wqe; /* reported */
+	unsigned int owed; /* completions of shared receives, not read yet */
 	struct rcm_list sq, rq;	  /* not executed yet */
 	uint64_t sq_seq, sq_done; /* posted; known to be complete */
 	uint64_t rq_seq, rq_done;
@@ -187,7 +201,8 @@ struct fake_state {
 	bool installed;
 	struct fake_dev **devs;
 	unsigned int n_devs;
-	struct rcm_list ctxs, pds, tds, mrs, ccs, cqs, qps, chans, ids, unacked;
+	struct rcm_list ctxs, pds, tds, mrs, ccs, cqs, srqs, qps, chans, ids;
+	struct rcm_list unacked;
 	int lists, ifaddrs; /* device and address lists given out */
 	int async_unacked;
 	uint32_t next_key, next_qpn;
@@ -254,9 +269,13 @@ int fake_req_notify_cq(struct ibv_cq *vcq, int solicited);
 
 /* fake_qp.c */
 void fake_qp_error(struct fake_qp *qp);
+/* In error, and all that it took from its shared queue has come back. */
+void fake_qp_left_srq(struct fake_qp *qp);
 void fake_qp_complete(struct fake_qp *qp, struct fake_wr *wr, bool recv,
 		      struct ibv_wc *wc);
 void fake_qp_free(struct fake_qp *qp);
+/* Where its receives are. */
+struct rcm_list *fake_qp_rq(struct fake_qp *qp);
 void fake_wr_free(struct fake_wr *wr);
 
 /* fake_post.c, fake_wire.c */
@@ -264,10 +283,17 @@ int fake_post_send(struct ibv_qp *vqp, struct ibv_send_wr *wr,
 		   struct ibv_send_wr **bad);
 int fake_post_recv(struct ibv_qp *vqp, struct ibv_recv_wr *wr,
 		   struct ibv_recv_wr **bad);
+int fake_post_srq_recv(struct ibv_srq *vsrq, struct ibv_recv_wr *wr,
+		       struct ibv_recv_wr **bad);
 struct fake_qp *fake_qp_by_num(uint32_t qpn);
 void fake_wire_run(struct fake_qp *sender);
 void fake_wire_run_all(void);
+struct fake_wr *fake_wr_new(uint64_t wr_id, const struct ibv_sge *sge, int n);
 void fake_wire_time_out(void);
+
+/* fake_srq.c */
+int fake_srq_limit(int conf, int otherwise);
+void fake_srq_free(struct fake_srq *srq);
 
 /* fake_chan.c */
 void fake_chan_put(struct fake_id *id, struct fake_id *owner,
@@ -322,6 +348,9 @@ int fake_destroy_cq(struct ibv_cq *cq);
 int fake_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq,
 		      void **cq_context);
 void fake_ack_cq_events(struct ibv_cq *cq, unsigned int n);
+struct ibv_srq *fake_create_srq(struct ibv_pd *pd,
+				struct ibv_srq_init_attr *attr);
+int fake_destroy_srq(struct ibv_srq *srq);
 struct ibv_qp *fake_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 int fake_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int fake_destroy_qp(struct ibv_qp *qp);

@@ -5,8 +5,7 @@
 
 /* ibv_post_send(3) and ibv_post_recv(3): checks, and the queueing. */
 
-static struct fake_wr *fake_wr_new(uint64_t wr_id, const struct ibv_sge *sge,
-				   int n)
+struct fake_wr *fake_wr_new(uint64_t wr_id, const struct ibv_sge *sge, int n)
 {
 	struct fake_wr *wr = fake_new(sizeof(*wr));
 
@@ -104,7 +103,7 @@ int fake_post_send(struct ibv_qp *vqp, struct ibv_send_wr *wr,
 
 static int fake_recv_check(struct fake_qp *qp, const struct ibv_recv_wr *wr)
 {
-	if (qp->qp.state == IBV_QPS_RESET)
+	if (qp->qp.state == IBV_QPS_RESET || qp->srq)
 		return EINVAL;
 	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->cap.max_recv_sge)
 		return EINVAL;

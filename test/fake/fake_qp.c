@@ -13,6 +13,11 @@ void fake_wr_free(struct fake_wr *wr)
 	free(wr);
 }
 
+struct rcm_list *fake_qp_rq(struct fake_qp *qp)
+{
+	return qp->srq ? &qp->srq->rq : &qp->rq;
+}
+
 static int fake_qp_check(struct fake_dev *dev, struct ibv_qp_init_attr *attr)
 {
 	const struct fake_dev_conf *conf = &dev->conf;
@@ -38,6 +43,8 @@ static void fake_qp_count(struct fake_qp *qp, int by)
 {
 	fake_of(qp->qp.send_cq, fake_cq, cq)->users += by;
 	fake_of(qp->qp.recv_cq, fake_cq, cq)->users += by;
+	if (qp->srq)
+		qp->srq->users += by;
 	fake_of(qp->qp.pd, fake_pd, pd)->users += by;
 	fake_of(qp->qp.context, fake_ctx, ctx)->users += by;
 	qp->dev->n_qps += by;
@@ -60,6 +67,10 @@ struct ibv_qp *fake_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	qp->qp.pd = pd;
 	qp->qp.send_cq = attr->send_cq;
 	qp->qp.recv_cq = attr->recv_cq;
+	qp->qp.srq = attr->srq;
+	if (attr->srq)
+		qp->srq = fake_of(attr->srq, fake_srq, srq);
+	rcm_list_init(&qp->taken);
 	qp->qp.qp_num = fake.next_qpn++;
 	qp->qp.qp_type = attr->qp_type;
 	qp->qp.state = IBV_QPS_RESET;
@@ -100,7 +111,10 @@ void fake_qp_complete(struct fake_qp *qp, struct fake_wr *wr, bool recv,
 		      struct ibv_wc *wc)
 {
 	struct ibv_cq *cq = recv ? qp->qp.recv_cq : qp->qp.send_cq;
-	struct fake_cqe cqe = { .qp = qp, .recv = recv, .seq = wr->seq };
+	struct fake_cqe cqe = { .qp = qp,
+				.srq = recv ? qp->srq : NULL,
+				.recv = recv,
+				.seq = wr->seq };
 	bool wanted = recv || wr->signaled || wc->status != IBV_WC_SUCCESS;
 
 	wc->wr_id = wr->wr_id;
@@ -109,6 +123,7 @@ void fake_qp_complete(struct fake_qp *qp, struct fake_wr *wr, bool recv,
 		fake_wc_spoil(wc);
 	cqe.wc = *wc;
 	fake_wr_free(wr);
+	qp->owed += cqe.srq != NULL;
 	if (wanted)
 		fake_cq_put(fake_of(cq, fake_cq, cq), &cqe);
 }
@@ -124,11 +139,38 @@ static void fake_qp_flush(struct fake_qp *qp, struct rcm_list *queue, bool recv)
 	}
 }
 
+void fake_qp_left_srq(struct fake_qp *qp)
+{
+	if (!qp->srq || qp->dev->conf.no_last_wqe || qp->last_wqe)
+		return;
+	qp->last_wqe = true;
+	fake_async_put(fake_of(qp->qp.context, fake_ctx, ctx),
+		       IBV_EVENT_QP_LAST_WQE_REACHED, &qp->qp);
+}
+
 void fake_qp_error(struct fake_qp *qp)
 {
 	qp->qp.state = IBV_QPS_ERR;
 	fake_qp_flush(qp, &qp->sq, false);
 	fake_qp_flush(qp, &qp->rq, true);
+	/* what it has not taken stays in the shared queue, for others */
+	fake_qp_flush(qp, &qp->taken, true);
+	if (!qp->owed || !qp->dev->conf.flush_lag)
+		fake_qp_left_srq(qp);
+}
+
+void fake_take_shared(struct ibv_qp *vqp)
+{
+	struct fake_qp *qp = fake_of(vqp, fake_qp, qp);
+	struct fake_wr *wr;
+
+	fake_enter_quiet();
+	wr = rcm_list_first(&qp->srq->rq, struct fake_wr, node);
+	if (wr) {
+		rcm_list_del(&wr->node);
+		rcm_list_add(&qp->taken, &wr->node);
+	}
+	fake_leave_quiet();
 }
 
 static void fake_qp_drop(struct rcm_list *queue)
@@ -246,6 +288,7 @@ void fake_qp_free(struct fake_qp *qp)
 {
 	fake_qp_drop(&qp->sq);
 	fake_qp_drop(&qp->rq);
+	fake_qp_drop(&qp->taken);
 	rcm_list_del(&qp->node);
 	free(qp);
 }
@@ -266,6 +309,18 @@ int fake_destroy_qp(struct ibv_qp *vqp)
 	fake_qp_count(qp, -1);
 	fake_qp_free(qp);
 	return fake_leave(err);
+}
+
+struct ibv_qp *fake_last_qp(void)
+{
+	struct rcm_list *node, *tmp;
+	struct ibv_qp *qp = NULL;
+
+	fake_enter_quiet();
+	rcm_list_for_each(&fake.qps, node, tmp)
+		qp = &rcm_list_entry(node, struct fake_qp, node)->qp;
+	fake_leave_quiet();
+	return qp;
 }
 
 const struct ibv_qp_attr *fake_qp_attr(struct ibv_qp *qp)

@@ -125,7 +125,7 @@ static bool fake_wire_step(struct fake_qp *sender)
 	if (!peer)
 		return false;
 	fake_wire_comm_est(peer);
-	recv = rcm_list_first(&peer->rq, struct fake_wr, node);
+	recv = rcm_list_first(fake_qp_rq(peer), struct fake_wr, node);
 	if (!recv)
 		return false;
 	status = fake_mem_check(peer, recv->sge, recv->n_sge,

@@ -131,11 +131,39 @@ static struct ibv_qp *script_create_qp(struct ibv_pd *pd,
 	qp->qp.qp_context = attr->qp_context;
 	qp->qp.send_cq = attr->send_cq;
 	qp->qp.recv_cq = attr->recv_cq;
-	qp->qp.qp_num = 0x11;
+	qp->qp.srq = attr->srq;
+	qp->qp.qp_num = script.next_qpn++;
 	qp->cap = attr->cap;
 	script.n_qps++;
 	script.last_qp = qp;
 	return &qp->qp;
+}
+
+static struct ibv_srq *script_create_srq(struct ibv_pd *pd,
+					 struct ibv_srq_init_attr *attr)
+{
+	struct script_srq *srq;
+
+	if (script_fails())
+		return NULL;
+	srq = calloc(1, sizeof(*srq));
+	srq->recvs.wr = calloc(SCRIPT_MAX_POSTS, sizeof(*srq->recvs.wr));
+	srq->srq.context = &script.ctx;
+	srq->srq.pd = pd;
+	srq->init = *attr;
+	script.n_srqs++;
+	script.last_srq = srq;
+	return &srq->srq;
+}
+
+static int script_destroy_srq(struct ibv_srq *ibsrq)
+{
+	struct script_srq *srq = (struct script_srq *)ibsrq;
+
+	free(srq->recvs.wr);
+	free(srq);
+	script.n_srqs--;
+	return 0;
 }
 
 static void script_push(struct script_cq *cq, const struct ibv_wc *wc)
@@ -162,8 +190,8 @@ void script_complete(struct ibv_cq *cq, const struct ibv_wc *wc)
 }
 
 /* On an error a device fills in no more than this. */
-static void script_end(struct ibv_cq *cq, const struct script_wr *wr,
-		       enum ibv_wc_status status)
+static void script_end(struct ibv_qp *qp, struct ibv_cq *cq,
+		       const struct script_wr *wr, enum ibv_wc_status status)
 {
 	struct ibv_wc wc;
 
@@ -171,7 +199,7 @@ static void script_end(struct ibv_cq *cq, const struct script_wr *wr,
 	wc.wr_id = wr->wr_id;
 	wc.status = status;
 	wc.vendor_err = status ? 0x5a : 0;
-	wc.qp_num = 0x11;
+	wc.qp_num = qp->qp_num;
 	wc.wc_flags = status ? 0xa5a5 : 0;
 	script_push((struct script_cq *)cq, &wc);
 }
@@ -181,7 +209,7 @@ static void script_end_send(struct script_qp *qp, enum ibv_wc_status status)
 	struct script_wr *wr = &qp->sends.wr[qp->sends.done++];
 
 	if (status || (wr->flags & IBV_SEND_SIGNALED))
-		script_end(qp->qp.send_cq, wr, status);
+		script_end(&qp->qp, qp->qp.send_cq, wr, status);
 }
 
 static void script_flush(struct script_qp *qp)
@@ -189,7 +217,8 @@ static void script_flush(struct script_qp *qp)
 	while (qp->sends.done < qp->sends.n)
 		script_end_send(qp, IBV_WC_WR_FLUSH_ERR);
 	while (qp->recvs.done < qp->recvs.n)
-		script_end(qp->qp.recv_cq, &qp->recvs.wr[qp->recvs.done++],
+		script_end(&qp->qp, qp->qp.recv_cq,
+			   &qp->recvs.wr[qp->recvs.done++],
 			   IBV_WC_WR_FLUSH_ERR);
 }
 
@@ -346,6 +375,22 @@ static int script_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 	return err;
 }
 
+static int script_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
+				struct ibv_recv_wr **bad)
+{
+	struct script_srq *srq = (struct script_srq *)ibsrq;
+	int err;
+
+	pthread_mutex_lock(&script.lock);
+	err = script_post_error(0);
+	if (err)
+		*bad = wr;
+	else
+		script_add(&srq->recvs, wr->wr_id, wr->sg_list, wr->num_sge);
+	pthread_mutex_unlock(&script.lock);
+	return err;
+}
+
 static int script_poll(struct ibv_cq *ibcq, int n, struct ibv_wc *wc)
 {
 	struct script_cq *cq = (struct script_cq *)ibcq;
@@ -377,12 +422,14 @@ void script_open(void)
 	pthread_mutex_init(&script.lock, NULL);
 	script.ctx.ops.post_send = script_post_send;
 	script.ctx.ops.post_recv = script_post_recv;
+	script.ctx.ops.post_srq_recv = script_post_srq_recv;
 	script.ctx.ops.poll_cq = script_poll;
 	script.ctx.ops.req_notify_cq = script_notify;
 	script.ctx.num_comp_vectors = 2;
 	script.pd.context = &script.ctx;
 	script.inline_limit = 256;
 	script.max_cqe = 4096;
+	script.next_qpn = 0x11;
 	script.flushes = true;
 	script.fail_errno = EINVAL;
 
@@ -392,6 +439,8 @@ void script_open(void)
 	script_sys.destroy_cq = script_destroy_cq;
 	script_sys.get_cq_event = script_get_event;
 	script_sys.ack_cq_events = script_ack;
+	script_sys.create_srq = script_create_srq;
+	script_sys.destroy_srq = script_destroy_srq;
 	script_sys.create_qp = script_create_qp;
 	script_sys.modify_qp = script_modify_qp;
 	script_sys.destroy_qp = script_destroy_qp;
@@ -405,7 +454,8 @@ int script_close(void)
 {
 	rcm_sys = &rcm_sys_real;
 	pthread_mutex_destroy(&script.lock);
-	return script.n_cqs + script.n_qps + script.n_mrs + script.n_channels;
+	return script.n_cqs + script.n_qps + script.n_mrs + script.n_channels +
+	       script.n_srqs;
 }
 
 void script_sent(struct script_qp *qp, int n)
@@ -440,7 +490,7 @@ void script_received(struct script_qp *qp, uint32_t len, int64_t imm)
 		.wr_id = qp->recvs.wr[qp->recvs.done++].wr_id,
 		.opcode = IBV_WC_RECV,
 		.byte_len = len,
-		.qp_num = 0x11,
+		.qp_num = qp->qp.qp_num,
 	};
 
 	if (imm >= 0) {
@@ -453,7 +503,27 @@ void script_received(struct script_qp *qp, uint32_t len, int64_t imm)
 void script_recv_failed(struct script_qp *qp, enum ibv_wc_status status)
 {
 	pthread_mutex_lock(&script.lock);
-	script_end(qp->qp.recv_cq, &qp->recvs.wr[qp->recvs.done++], status);
+	script_end(&qp->qp, qp->qp.recv_cq, &qp->recvs.wr[qp->recvs.done++],
+		   status);
+	pthread_mutex_unlock(&script.lock);
+}
+
+void script_shared_end(struct script_qp *qp, struct script_srq *srq, int n,
+		       enum ibv_wc_status status, uint32_t len)
+{
+	struct ibv_wc wc = {
+		.wr_id = srq->recvs.wr[n].wr_id,
+		.opcode = IBV_WC_RECV,
+		.byte_len = len,
+		.qp_num = qp->qp.qp_num,
+	};
+
+	pthread_mutex_lock(&script.lock);
+	srq->recvs.done++;
+	if (status)
+		script_end(&qp->qp, qp->qp.recv_cq, &srq->recvs.wr[n], status);
+	else
+		script_push((struct script_cq *)qp->qp.recv_cq, &wc);
 	pthread_mutex_unlock(&script.lock);
 }
 

@@ -46,6 +46,13 @@ struct script_cq {
 	unsigned int events, acked;
 };
 
+/* Receives that have ended may lie anywhere among them. */
+struct script_srq {
+	struct ibv_srq srq; /* first */
+	struct ibv_srq_init_attr init;
+	struct script_queue recvs;
+};
+
 struct script_qp {
 	struct ibv_qp qp; /* first */
 	struct ibv_qp_cap cap;
@@ -68,10 +75,13 @@ struct script {
 	/* what it has seen */
 	int calls, doorbells, notifies, polls;
 	int n_cqs, n_qps, n_mrs, n_channels; /* objects that live */
+	uint32_t next_qpn;		     /* 0x11 is the first */
 	int last_access;
 	uint64_t last_iova;
 	bool overrun; /* a completion queue had no room */
 
+	int n_srqs;
+	struct script_srq *last_srq;
 	struct script_qp *last_qp;
 	struct script_cq *last_cq;
 	pthread_mutex_t lock;
@@ -94,6 +104,12 @@ void script_send_failed(struct script_qp *qp, enum ibv_wc_status status);
 /* The first outstanding receive takes LEN bytes; IMM below 0: none. */
 void script_received(struct script_qp *qp, uint32_t len, int64_t imm);
 void script_recv_failed(struct script_qp *qp, enum ibv_wc_status status);
+/*
+ * The N-th receive that was ever posted to SRQ ends on QP with STATUS, after
+ * LEN bytes when that is a success.
+ */
+void script_shared_end(struct script_qp *qp, struct script_srq *srq, int n,
+		       enum ibv_wc_status status, uint32_t len);
 /* Any completion at all. */
 void script_complete(struct ibv_cq *cq, const struct ibv_wc *wc);
 

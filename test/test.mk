@@ -62,6 +62,7 @@ UNIT_TESTS += test/unit/test_promise_wait
 UNIT_TESTS += test/unit/test_rq
 UNIT_TESTS += test/unit/test_slot
 UNIT_TESTS += test/unit/test_sq
+UNIT_TESTS += test/unit/test_srq
 UNIT_TESTS += test/unit/test_stage
 UNIT_TESTS += test/unit/test_tclass
 UNIT_TESTS += test/unit/test_wire

@@ -101,6 +101,7 @@ void rcm_cqset_close(struct rcm_cqset *cs)
 			 (unsigned long long)cs->n_stray);
 	rcm_soft_close(&cs->soft);
 	free(cs->rings);
+	free(cs->sharing);
 	rcm_lock_fini(&cs->lock);
 	rcm_lock_fini(&cs->stage_lock);
 	memset(cs, 0, sizeof(*cs));

@@ -24,6 +24,7 @@
  * and for what was polled but not asked for yet.
  */
 
+struct rcm_qp;
 struct rcm_hwcq;  /* one hardware completion queue and its reservation */
 struct rcm_lease; /* memory registered for one operation */
 struct rcm_ring;  /* what the completions of one queue must know */
@@ -54,6 +55,10 @@ struct rcm_cqset {
 	/* rings by the number in the upper half of a wr_id */
 	struct rcm_ring **rings;
 	uint32_t n_rings;
+
+	/* queue pairs with shared receives, by number; rcm_srq_qp.c */
+	struct rcm_qp **sharing;
+	uint32_t n_sharing, sharing_size; /* lists: a power of two, or 0 */
 
 	struct ibv_cq *only_cq; /* the hardware queue while there is but one */
 	struct rcm_hwcq **hw;

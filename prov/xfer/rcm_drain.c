@@ -10,6 +10,7 @@
 #include "rcm_log.h"
 #include "rcm_ring.h"
 #include "rcm_slot.h"
+#include "rcm_srq.h"
 #include "rcm_stage.h"
 #include "rcm_sys.h"
 #include "rcm_wc.h"
@@ -63,37 +64,95 @@ static void rcm_drain_mark(struct rcm_qp *qp)
 	rcm_unlock(&qp->sq.lock);
 }
 
-/* Empties HW. False when its last completions found no room. */
-static bool rcm_drain_hw(struct rcm_cqset *cs, struct rcm_hwcq *hw)
+/*
+ * Empties HW: how many it had, or less than 0 when its last completions
+ * found no room.
+ */
+static int rcm_drain_hw(struct rcm_cqset *cs, struct rcm_hwcq *hw)
 {
-	int n;
+	int n, all = 0;
 
 	if (!cs)
-		return true;
+		return 0;
 	rcm_lock(&cs->lock);
 	do {
 		n = rcm_cqset_pull(cs, hw, true);
+		all += RCM_MAX(n, 0);
 	} while (n > 0);
 	rcm_unlock(&cs->lock);
-	return !n;
+	return n < 0 ? n : all;
 }
 
-static bool rcm_drain_is_over(struct rcm_qp *qp)
-{
-	bool tx = rcm_drain_hw(qp->attr.tx_cq, qp->tx_hw);
-	bool rx = rcm_drain_hw(qp->attr.rx_cq, qp->rx_hw);
+/*
+ * How many receives a queue pair has taken from a shared queue, nobody
+ * knows. The device reports when it has ended the last one of them; some do
+ * not, soft-RoCE of older kernels among them. Those are known after the first
+ * wait in vain, and are believed to be through when nothing has come for a
+ * while.
+ */
+#define RCM_DRAIN_QUIET_MS 5
 
-	(void)tx;
-	(void)rx;
-	return !rcm_ring_used(&qp->sq.ring) && !rcm_ring_used(&qp->rq.ring);
+struct rcm_drain {
+	int64_t end;	 /* when to give up */
+	int64_t last_rx; /* when a completion came */
+};
+
+/* Nothing arrives at a queue pair that has not been connected. */
+static bool rcm_drain_was_idle(const struct rcm_qp *qp)
+{
+	return !qp->up && qp->qp->state != IBV_QPS_RTR &&
+	       qp->qp->state != IBV_QPS_RTS;
+}
+
+/* Does the device say so? To be asked before its completions are taken. */
+static bool rcm_drain_asks(struct rcm_qp *qp)
+{
+	if (qp->past_srq)
+		return true;
+	if (!qp->attr.look || qp->attr.look(qp->attr.user))
+		atomic_store(&qp->attr.srq->silent, true);
+	return atomic_load(&qp->srq_left);
+}
+
+static bool rcm_drain_shared_is_over(struct rcm_qp *qp, struct rcm_drain *drain)
+{
+	bool left = rcm_drain_asks(qp);
+	int rx = rcm_drain_hw(qp->attr.rx_cq, qp->rx_hw);
+	int64_t now = rcm_drain_now_ms();
+
+	if (rx)
+		drain->last_rx = now;
+	if (!left && now >= drain->end &&
+	    !atomic_exchange(&qp->attr.srq->silent, true))
+		RCM_INFO(EP_CTRL, "no word from the device on when a queue "
+				  "pair leaves its shared receive queue");
+	if (!left && atomic_load(&qp->attr.srq->silent))
+		left = now - drain->last_rx > RCM_DRAIN_QUIET_MS;
+	qp->past_srq = left;
+	return left;
+}
+
+static bool rcm_drain_is_over(struct rcm_qp *qp, struct rcm_drain *drain)
+{
+	bool shared = !qp->attr.srq || rcm_drain_shared_is_over(qp, drain);
+
+	(void)rcm_drain_hw(qp->attr.tx_cq, qp->tx_hw);
+	(void)rcm_drain_hw(qp->attr.rx_cq, qp->rx_hw);
+	return shared && !rcm_ring_used(&qp->sq.ring) &&
+	       !rcm_ring_used(&qp->rq.ring);
 }
 
 void rcm_drain_start(struct rcm_qp *qp)
 {
 	const struct timespec pause = { .tv_nsec = RCM_DRAIN_SLEEP_NS };
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
-	int64_t end = rcm_drain_now_ms() + RCM_DRAIN_MS;
+	struct rcm_drain drain;
 	int ret;
+
+	drain.last_rx = rcm_drain_now_ms();
+	drain.end = drain.last_rx + RCM_DRAIN_MS;
+	if (rcm_drain_was_idle(qp))
+		qp->past_srq = true;
 
 	atomic_store(&qp->failed, true); /* nobody needs to hear of it now */
 	rcm_drain_reserve(qp->attr.tx_cq, &qp->sq.ring);
@@ -106,8 +165,8 @@ void rcm_drain_start(struct rcm_qp *qp)
 		return;
 	}
 	rcm_drain_mark(qp);
-	while (!rcm_drain_is_over(qp)) {
-		if (rcm_drain_now_ms() >= end) {
+	while (!rcm_drain_is_over(qp, &drain)) {
+		if (rcm_drain_now_ms() >= drain.end) {
 			RCM_INFO(
 				EP_CTRL,
 				"queue pair %#x: %u sends and %u receives were "
@@ -143,8 +202,8 @@ static void rcm_drain_cancel(struct rcm_cqset *cs, struct rcm_ring *ring)
 
 bool rcm_drain_finish(struct rcm_qp *qp)
 {
-	bool tx = rcm_drain_hw(qp->attr.tx_cq, qp->tx_hw);
-	bool rx = rcm_drain_hw(qp->attr.rx_cq, qp->rx_hw);
+	bool tx = rcm_drain_hw(qp->attr.tx_cq, qp->tx_hw) >= 0;
+	bool rx = rcm_drain_hw(qp->attr.rx_cq, qp->rx_hw) >= 0;
 
 	rcm_drain_cancel(qp->attr.tx_cq, &qp->sq.ring);
 	rcm_drain_cancel(qp->attr.rx_cq, &qp->rq.ring);

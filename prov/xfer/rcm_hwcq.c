@@ -13,6 +13,7 @@
 #include "rcm_dev.h"
 #include "rcm_err.h"
 #include "rcm_log.h"
+#include "rcm_srq.h"
 #include "rcm_sys.h"
 
 /* acking takes a mutex, so it is done for this many events at a time */
@@ -132,6 +133,7 @@ void rcm_hwcq_close_all(struct rcm_cqset *cs)
 		if (ret)
 			RCM_WARN(CQ, "destroying a completion queue: %s",
 				 fi_strerror(-ret));
+		rcm_srq_drop_shares(hw);
 		free(hw);
 	}
 	free(cs->hw);

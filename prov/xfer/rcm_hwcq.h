@@ -10,6 +10,7 @@
 #include <infiniband/verbs.h>
 
 struct rcm_cqset;
+struct rcm_srq_share;
 
 /*
  * One hardware completion queue of an engine. It is never overrun: whoever
@@ -19,8 +20,9 @@ struct rcm_hwcq {
 	struct ibv_cq *cq;
 	uint32_t capacity;
 	uint32_t reserved;
-	uint32_t unacked; /* events taken from the channel */
-	bool armed;	  /* the next completion makes an event */
+	uint32_t unacked;	      /* events taken from the channel */
+	bool armed;		      /* the next completion makes an event */
+	struct rcm_srq_share *shares; /* rooms of shared receive queues */
 };
 
 /*

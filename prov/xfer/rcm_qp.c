@@ -17,6 +17,7 @@
 #include "rcm_log.h"
 #include "rcm_multi.h"
 #include "rcm_slot.h"
+#include "rcm_srq.h"
 #include "rcm_stage.h"
 #include "rcm_sys.h"
 
@@ -27,6 +28,12 @@
 static uint32_t rcm_qp_tx_need(const struct rcm_qp_attr *attr)
 {
 	return attr->tx_depth + 1;
+}
+
+/* The same for receives; those of a shared queue have room of their own. */
+static uint32_t rcm_qp_rx_need(const struct rcm_qp_attr *attr)
+{
+	return attr->srq ? 0 : attr->rx_depth;
 }
 
 /* One ring: its slots and its number in CS. */
@@ -93,6 +100,25 @@ static void rcm_qp_unreserve(struct rcm_cqset *cs, struct rcm_hwcq *hw,
 	rcm_unlock(&cs->lock);
 }
 
+/*
+ * With a shared receive queue: the hardware queue for receives comes first,
+ * since it may be one that has the room already.
+ */
+static int rcm_qp_reserve_shared(struct rcm_qp *qp)
+{
+	struct rcm_cqset *tx = qp->attr.tx_cq, *rx = qp->attr.rx_cq;
+	uint32_t need = rcm_qp_tx_need(&qp->attr);
+	uint32_t extra = tx == rx ? need : 0;
+	int ret;
+
+	qp->rx_hw = rcm_srq_reserve(rx, qp->attr.srq, &extra, &ret);
+	if (extra)
+		qp->tx_hw = qp->rx_hw;
+	else if (!ret && tx)
+		qp->tx_hw = rcm_qp_reserve(tx, need, &ret);
+	return ret;
+}
+
 /* Reserves both directions; in one hardware queue where one fi_cq has both. */
 static int rcm_qp_reserve_hw(struct rcm_qp *qp)
 {
@@ -100,6 +126,8 @@ static int rcm_qp_reserve_hw(struct rcm_qp *qp)
 	uint32_t need = rcm_qp_tx_need(&qp->attr);
 	int ret = 0;
 
+	if (qp->attr.srq)
+		return rcm_qp_reserve_shared(qp);
 	if (tx == rx &&
 	    need + qp->attr.rx_depth <= (uint32_t)tx->attr.max_cqe) {
 		qp->tx_hw = rcm_qp_reserve(tx, need + qp->attr.rx_depth, &ret);
@@ -119,16 +147,20 @@ static bool rcm_qp_try_create(struct rcm_qp *qp, uint32_t inline_size)
 	/* a direction that is not used needs a queue all the same */
 	struct rcm_hwcq *tx = qp->tx_hw ? qp->tx_hw : qp->rx_hw;
 	struct rcm_hwcq *rx = qp->rx_hw ? qp->rx_hw : tx;
+	/* of a queue pair's own; a device looks at neither with a shared one */
+	uint32_t rx_depth = attr->rx_cq ? rcm_qp_rx_need(attr) : 1;
+	uint32_t rx_sge = attr->srq ? 0 : attr->rx_sge;
 	struct ibv_qp_init_attr init = {
 		.qp_context = attr->user,
 		.send_cq = tx ? tx->cq : NULL,
 		.recv_cq = rx ? rx->cq : NULL,
+		.srq = attr->srq ? attr->srq->srq : NULL,
 		.qp_type = IBV_QPT_RC,
 		.cap = {
 			.max_send_wr = attr->tx_cq ? rcm_qp_tx_need(attr) : 1,
-			.max_recv_wr = attr->rx_cq ? attr->rx_depth : 1,
+			.max_recv_wr = rx_depth,
 			.max_send_sge = attr->tx_cq ? attr->tx_sge : 1,
-			.max_recv_sge = attr->rx_cq ? attr->rx_sge : 1,
+			.max_recv_sge = attr->rx_cq ? rx_sge : 1,
 			.max_inline_data = inline_size,
 		},
 	};
@@ -192,11 +224,15 @@ static void rcm_qp_free(struct rcm_qp *qp, bool clean)
 	uint32_t need = rcm_qp_tx_need(&qp->attr);
 
 	if (clean && qp->tx_hw && qp->tx_hw == qp->rx_hw) {
-		rcm_qp_unreserve(tx, qp->tx_hw, need + qp->attr.rx_depth);
+		rcm_qp_unreserve(tx, qp->tx_hw,
+				 need + rcm_qp_rx_need(&qp->attr));
 	} else if (clean) {
 		rcm_qp_unreserve(tx, qp->tx_hw, need);
-		rcm_qp_unreserve(rx, qp->rx_hw, qp->attr.rx_depth);
+		rcm_qp_unreserve(rx, qp->rx_hw, rcm_qp_rx_need(&qp->attr));
 	}
+	if (qp->attr.srq && qp->rx_hw)
+		rcm_srq_release(rx, qp->rx_hw, qp->attr.srq, clean);
+	rcm_srq_detach(qp);
 	rcm_bounce_close(qp->sq.bounce);
 	rcm_stage_close(qp);
 	rcm_qp_close_ring(tx, &qp->sq.ring, clean);
@@ -242,7 +278,8 @@ static void rcm_qp_init(struct rcm_qp *qp, const struct rcm_qp_attr *attr)
 	rcm_lock_init(&sq->lock, RCM_RANK_SEND, attr->locked);
 	rcm_lock_init(&qp->rq.lock, RCM_RANK_RECV, attr->locked);
 	atomic_init(&sq->gate, attr->tx_cq ? -FI_ENOTCONN : -FI_EOPNOTSUPP);
-	if (!attr->rx_cq)
+	/* receives of a shared queue are posted there */
+	if (!attr->rx_cq || attr->srq)
 		rcm_qp_shut_recv(qp, -FI_EOPNOTSUPP);
 	sq->max_inject = attr->inject_size;
 	sq->signal_every = RCM_MIN(RCM_SIGNAL_EVERY, attr->tx_depth / 4 + 1);
@@ -254,11 +291,11 @@ int rcm_qp_open(struct rcm_qp *qp, const struct rcm_qp_attr *attr, uint8_t port)
 	int ret;
 
 	if ((!attr->tx_cq && !attr->rx_cq) || attr->tx_sge > RCM_MAX_SGE ||
-	    attr->rx_sge > RCM_MAX_SGE)
+	    attr->rx_sge > RCM_MAX_SGE || (attr->srq && !attr->rx_cq))
 		return -FI_EINVAL;
 	rcm_qp_init(qp, attr);
 	ret = rcm_qp_open_ring(qp, attr->tx_cq, &sq->ring, attr->tx_depth);
-	if (!ret)
+	if (!ret && !attr->srq)
 		ret = rcm_qp_open_ring(qp, attr->rx_cq, &qp->rq.ring,
 				       attr->rx_depth);
 	if (!ret && attr->rx_cq && attr->multi_recv)
@@ -282,6 +319,11 @@ int rcm_qp_open(struct rcm_qp *qp, const struct rcm_qp_attr *attr, uint8_t port)
 		if (ret)
 			goto err_destroy;
 	}
+	if (attr->srq) {
+		ret = rcm_srq_attach(qp);
+		if (ret)
+			goto err_destroy;
+	}
 	ret = rcm_qp_to_init(qp, port);
 	if (ret)
 		goto err_destroy;
@@ -294,8 +336,14 @@ err_free:
 	return ret;
 }
 
+void rcm_qp_last_wqe(struct rcm_qp *qp)
+{
+	atomic_store(&qp->srq_left, true);
+}
+
 void rcm_qp_up(struct rcm_qp *qp)
 {
+	qp->up = true;
 	rcm_qp_set_gate(&qp->sq.lock, &qp->sq.gate, 0);
 }
 

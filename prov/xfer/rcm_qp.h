@@ -75,6 +75,7 @@ struct rcm_qp_attr {
 	struct ibv_pd *pd;
 	struct rcm_cqset *tx_cq; /* NULL: the endpoint does not send */
 	struct rcm_cqset *rx_cq; /* NULL: it does not receive */
+	struct rcm_srq *srq; /* where its receives come from; NULL: its own */
 	uint32_t tx_depth, rx_depth;
 	uint32_t tx_sge, rx_sge;
 	uint32_t inject_size;
@@ -84,11 +85,18 @@ struct rcm_qp_attr {
 	bool multi_recv; /* buffers of FI_MULTI_RECV may be posted */
 	bool layered;	 /* ofi_rxm is above: design D18 */
 	bool lends;	 /* buffers need no key: FI_MR_LOCAL is not required */
+	bool rx_selective; /* with srq: of its receives, few want an entry */
 	/*
 	 * A work request failed for good; the queue pair is in ERR. Called
 	 * once, under the CQ's lock: takes no lock below RCM_RANK_DEFER.
 	 */
 	void (*on_error)(void *user, enum ibv_wc_status status);
+	/*
+	 * With srq: lets rcm_qp_last_wqe() be called, if the device has said
+	 * so. 0, or the -FI_E after which it will say nothing. Never blocks;
+	 * called without a lock. NULL: it never says anything.
+	 */
+	int (*look)(void *user);
 	void *user; /* also the qp_context of the ibv_qp */
 };
 
@@ -97,6 +105,13 @@ struct rcm_qp {
 	struct rcm_qp_attr attr;
 	struct rcm_hwcq *tx_hw, *rx_hw;
 	atomic_bool failed; /* on_error has been called, or is not wanted */
+	/* with shared receives: its place in the engine, see rcm_srq_qp.c */
+	struct rcm_qp *next_sharing;
+	uint32_t number;
+	bool sharing;
+	bool up;	      /* has ever been connected */
+	bool past_srq;	      /* it takes nothing from the queue any more */
+	atomic_bool srq_left; /* so the device says */
 	struct rcm_sq sq;
 	struct rcm_rq rq;
 };
@@ -111,6 +126,13 @@ int rcm_qp_open(struct rcm_qp *qp, const struct rcm_qp_attr *attr,
 
 /* Opens the gate for sends: the connection stands. */
 void rcm_qp_up(struct rcm_qp *qp);
+
+/*
+ * The device has reported that the queue pair, which is in ERR, takes no
+ * more from its shared receive queue (IBV_EVENT_QP_LAST_WQE_REACHED): what
+ * it has taken is in the completion queue. Takes no lock.
+ */
+void rcm_qp_last_wqe(struct rcm_qp *qp);
 
 /* Shuts both gates with ERR (a -FI_E); the caller moves the QP to ERR next. */
 void rcm_qp_down(struct rcm_qp *qp, int err);

@@ -9,9 +9,15 @@
 #include "rcm_lease.h"
 #include "rcm_log.h"
 #include "rcm_qp.h"
+#include "rcm_srq.h"
 
 struct rcm_ring rcm_ring_free_number;
 struct rcm_ring rcm_ring_lost_number;
+
+static inline bool rcm_wc_is_shared(const struct ibv_wc *wc)
+{
+	return (wc->wr_id & (RCM_WR_MARKER | RCM_WR_SRQ)) == RCM_WR_SRQ;
+}
 
 void rcm_wc_odd(struct rcm_cqset *cs, const struct ibv_wc *wc)
 {
@@ -86,19 +92,35 @@ bool rcm_wc_cancel(struct rcm_cqset *cs, struct rcm_ring *ring, uint32_t pos,
 	return true;
 }
 
+bool rcm_wc_other(struct rcm_cqset *cs, const struct ibv_wc *wc,
+		  struct rcm_done *done)
+{
+	if (rcm_likely(rcm_wc_is_shared(wc)))
+		return rcm_srq_done(cs, wc, done);
+	rcm_wc_odd(cs, wc);
+	return false;
+}
+
+void rcm_wc_break(struct rcm_qp *qp, enum ibv_wc_status status)
+{
+	if (!atomic_exchange(&qp->failed, true) && qp->attr.on_error)
+		qp->attr.on_error(qp->attr.user, status);
+}
+
 void rcm_wc_failed(struct rcm_cqset *cs, const struct ibv_wc *wc)
 {
 	struct rcm_ring *ring = rcm_wc_ring(cs, wc);
 	uint32_t pos = (uint32_t)wc->wr_id;
 	struct rcm_comp comp = { 0 };
-	struct rcm_qp *qp;
 	uint8_t kind;
 
 	if (!rcm_ring_holds(ring, pos)) {
-		rcm_wc_odd(cs, wc);
+		if (rcm_wc_is_shared(wc))
+			rcm_srq_failed(cs, wc);
+		else
+			rcm_wc_odd(cs, wc);
 		return;
 	}
-	qp = ring->qp;
 	kind = ring->kind[pos & ring->mask];
 	rcm_wc_name(ring, pos, kind, &comp);
 	comp.err = (kind & RCM_SLOT_OP) == RCM_OP_RECV ?
@@ -114,6 +136,5 @@ void rcm_wc_failed(struct rcm_cqset *cs, const struct ibv_wc *wc)
 		rcm_soft_push(&cs->soft, &comp);
 	if (kind & RCM_SLOT_MULTI)
 		rcm_multi_flush(cs, ring, pos);
-	if (!atomic_exchange(&qp->failed, true) && qp->attr.on_error)
-		qp->attr.on_error(qp->attr.user, wc->status);
+	rcm_wc_break(ring->qp, wc->status);
 }

@@ -38,6 +38,13 @@ extern struct rcm_ring rcm_ring_lost_number; /* may not */
 /* A completion that no outstanding request explains, or the marker. */
 void rcm_wc_odd(struct rcm_cqset *cs, const struct ibv_wc *wc);
 
+/* A success that is no ring's: of a shared receive queue, or odd. */
+bool rcm_wc_other(struct rcm_cqset *cs, const struct ibv_wc *wc,
+		  struct rcm_done *done);
+
+/* A request of QP has failed: its on_error, once. */
+void rcm_wc_break(struct rcm_qp *qp, enum ibv_wc_status status);
+
 /*
  * A failed request: the queue pair's on_error, once; an error entry into the
  * software queue, where there is room for one.
@@ -98,10 +105,8 @@ static inline bool rcm_wc_done(struct rcm_cqset *cs, const struct ibv_wc *wc,
 	uint32_t pos = (uint32_t)wc->wr_id;
 	uint8_t kind;
 
-	if (rcm_unlikely(!rcm_ring_holds(ring, pos))) {
-		rcm_wc_odd(cs, wc);
-		return false;
-	}
+	if (rcm_unlikely(!rcm_ring_holds(ring, pos)))
+		return rcm_wc_other(cs, wc, done);
 	/* all that the slot tells, before the producer may fill it again */
 	kind = ring->kind[pos & ring->mask];
 	done->op_context = ring->context[pos & ring->mask];

@@ -51,6 +51,7 @@ UNIT_TESTS += test/unit/test_objects_level
 UNIT_TESTS += test/unit/test_objects_msg
 UNIT_TESTS += test/unit/test_objects_multi
 UNIT_TESTS += test/unit/test_objects_open
+UNIT_TESTS += test/unit/test_objects_srx
 UNIT_TESTS += test/unit/test_param
 UNIT_TESTS += test/unit/test_promise_cm
 UNIT_TESTS += test/unit/test_promise_cq
@@ -78,6 +79,7 @@ MT_TESTS += test/mt/multi_recv
 MT_TESTS += test/mt/open_close
 MT_TESTS += test/mt/post_poll
 MT_TESTS += test/mt/stress
+MT_TESTS += test/mt/shared_recv
 MT_TESTS += test/mt/waiters
 MT_TESTS += test/mt/xfer
 

@@ -19,6 +19,7 @@
 #include "rcm_mr.h"
 #include "rcm_nic.h"
 #include "rcm_offer.h"
+#include "rcm_srx.h"
 #include "rcm_sys.h"
 
 /* Gives back what DOMAIN has; also one that was opened only in part. */
@@ -95,6 +96,9 @@ static void rcm_domain_qp_event(struct rcm_domain *domain,
 			 domain->name, ibv_event_type_str(event->event_type),
 			 event->element.qp->qp_num);
 		rcm_eq_defer(work, RCM_EV_QP_ERR);
+		break;
+	case IBV_EVENT_QP_LAST_WQE_REACHED:
+		rcm_ep_last_wqe(work);
 		break;
 	default:
 		break;
@@ -184,16 +188,6 @@ static int rcm_no_stx_ctx(struct fid_domain *domain, struct fi_tx_attr *attr,
 	return -FI_ENOSYS;
 }
 
-static int rcm_no_srx_ctx(struct fid_domain *domain, struct fi_rx_attr *attr,
-			  struct fid_ep **rx_ep, void *context)
-{
-	(void)domain;
-	(void)attr;
-	(void)rx_ep;
-	(void)context;
-	return -FI_ENOSYS;
-}
-
 static int rcm_no_query_atomic(struct fid_domain *domain,
 			       enum fi_datatype datatype, enum fi_op op,
 			       struct fi_atomic_attr *attr, uint64_t flags)
@@ -246,7 +240,7 @@ static struct fi_ops_domain rcm_domain_ops = {
 	.cntr_open = rcm_cntr_open,
 	.poll_open = rcm_no_poll_open,
 	.stx_ctx = rcm_no_stx_ctx,
-	.srx_ctx = rcm_no_srx_ctx,
+	.srx_ctx = rcm_srx_open,
 	.query_atomic = rcm_no_query_atomic,
 	.query_collective = rcm_no_query_collective,
 	.endpoint2 = rcm_domain_ep_open2,
@@ -365,6 +359,7 @@ int rcm_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 	rcm_ref_init(&d->refs);
 	d->fabric = rcm_fabric_of(fabric);
 	d->tclass = info->domain_attr->tclass;
+	d->threading = info->domain_attr->threading;
 	d->auto_control = info->domain_attr->control_progress ==
 			  FI_PROGRESS_AUTO;
 	d->layered = rcm_nic_is_layered(info);

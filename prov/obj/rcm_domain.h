@@ -21,7 +21,7 @@ struct rcm_eq;
 struct rcm_domain {
 	struct fid_domain fid;
 	struct rcm_fabric *fabric;
-	struct rcm_ref refs;  /* mrs, completion queues, endpoints */
+	struct rcm_ref refs;  /* all that is opened on it */
 	struct rcm_eq *eq;    /* of endpoints that have none; or NULL */
 	struct rcm_eq *mr_eq; /* the same one, with FI_REG_MR; or NULL */
 	struct ibv_context *ctx;
@@ -35,10 +35,11 @@ struct rcm_domain {
 	uint64_t max_msg_size;
 	uint64_t tx_refused; /* flags of fi_sendmsg that the device cannot keep */
 	uint32_t tclass;     /* of endpoints whose info names none */
-	bool locked;	     /* locks are real */
-	bool auto_control;   /* FI_PROGRESS_AUTO for control: a thread */
-	bool layered;	     /* opened by ofi_rxm or the like */
-	bool lends;	     /* buffers need no descriptor: no FI_MR_LOCAL */
+	enum fi_threading threading;
+	bool locked;	   /* locks are real */
+	bool auto_control; /* FI_PROGRESS_AUTO for control: a thread */
+	bool layered;	   /* opened by ofi_rxm or the like */
+	bool lends;	   /* buffers need no descriptor: no FI_MR_LOCAL */
 };
 
 /* fi_domain(3); the fabric's .domain. */

@@ -427,3 +427,64 @@ struct fi_ops_collective rcm_no_collective_ops = {
 	.barrier2 = rcm_no_coll_barrier2,
 };
 /* NOLINTEND(readability-function-size) */
+
+static int rcm_no_cm_setname(fid_t fid, void *addr, size_t len)
+{
+	return -FI_ENOSYS;
+}
+
+static int rcm_no_cm_getname(fid_t fid, void *addr, size_t *len)
+{
+	return -FI_ENOSYS;
+}
+
+static int rcm_no_cm_getpeer(struct fid_ep *ep, void *addr, size_t *len)
+{
+	return -FI_ENOSYS;
+}
+
+static int rcm_no_cm_connect(struct fid_ep *ep, const void *addr,
+			     const void *param, size_t len)
+{
+	return -FI_ENOSYS;
+}
+
+static int rcm_no_cm_listen(struct fid_pep *pep)
+{
+	return -FI_ENOSYS;
+}
+
+static int rcm_no_cm_accept(struct fid_ep *ep, const void *param, size_t len)
+{
+	return -FI_ENOSYS;
+}
+
+static int rcm_no_cm_reject(struct fid_pep *pep, fid_t handle,
+			    const void *param, size_t len)
+{
+	return -FI_ENOSYS;
+}
+
+static int rcm_no_cm_shutdown(struct fid_ep *ep, uint64_t flags)
+{
+	return -FI_ENOSYS;
+}
+
+static int rcm_no_cm_join(struct fid_ep *ep, const void *addr, uint64_t flags,
+			  struct fid_mc **mc, void *context)
+{
+	return -FI_ENOSYS;
+}
+
+struct fi_ops_cm rcm_no_cm_ops = {
+	.size = sizeof(struct fi_ops_cm),
+	.setname = rcm_no_cm_setname,
+	.getname = rcm_no_cm_getname,
+	.getpeer = rcm_no_cm_getpeer,
+	.connect = rcm_no_cm_connect,
+	.listen = rcm_no_cm_listen,
+	.accept = rcm_no_cm_accept,
+	.reject = rcm_no_cm_reject,
+	.shutdown = rcm_no_cm_shutdown,
+	.join = rcm_no_cm_join,
+};

@@ -21,5 +21,6 @@ extern struct fi_ops_rma rcm_no_rma_ops;
 extern struct fi_ops_atomic rcm_no_atomic_ops;
 extern struct fi_ops_collective rcm_no_collective_ops;
 extern struct fi_ops_msg rcm_no_msg_ops;
+extern struct fi_ops_cm rcm_no_cm_ops;
 
 #endif /* RCM_ENOSYS_H */

@@ -16,6 +16,7 @@
 #include "rcm_opt.h"
 #include "rcm_param.h"
 #include "rcm_pep.h"
+#include "rcm_srx.h"
 #include "rcm_tclass.h"
 
 /* The event queue whose lock guards the connection now, or NULL. */
@@ -49,6 +50,8 @@ static void rcm_ep_unbind(struct rcm_ep *ep)
 	if (ep->rx_cq)
 		rcm_ref_put(&ep->rx_cq->refs);
 	rcm_ep_unbind_cntrs(ep);
+	if (ep->srx)
+		rcm_ref_put(&ep->srx->refs);
 	if (ep->req_eq)
 		rcm_ref_put(&ep->req_eq->refs);
 	if (ep->eq)
@@ -101,6 +104,9 @@ static int rcm_ep_check_bound(const struct rcm_ep *ep)
 		missing = "a completion queue with FI_TRANSMIT";
 	} else if ((ep->caps & FI_RECV) && !rcm_ep_rx_set(ep)) {
 		missing = "a completion queue with FI_RECV";
+	} else if ((ep->caps & FI_RECV) && ep->shared_rx && !ep->srx) {
+		missing = "a shared receive context";
+		ret = -FI_EOPBADSTATE;
 	}
 	if (!missing)
 		return 0;
@@ -251,6 +257,22 @@ static int rcm_ep_check_size(const char *what, size_t asked, size_t most)
 	return -FI_EINVAL;
 }
 
+/* The size of a shared context is checked with that, not here. */
+static int rcm_ep_check_rx(const struct rcm_ep *ep)
+{
+	const struct ibv_device_attr *attr = &ep->domain->attr;
+	int ret;
+
+	if (ep->shared_rx)
+		return 0;
+	ret = rcm_ep_check_size("rx_attr size", ep->limits.rx_size,
+				(size_t)attr->max_qp_wr);
+	if (!ret)
+		ret = rcm_ep_check_size("rx_attr iov_limit", ep->limits.rx_iov,
+					(size_t)attr->max_sge);
+	return ret;
+}
+
 static int rcm_ep_read_limits(struct rcm_ep *ep, const struct fi_info *info)
 {
 	const struct ibv_device_attr *attr = &ep->domain->attr;
@@ -269,15 +291,9 @@ static int rcm_ep_read_limits(struct rcm_ep *ep, const struct fi_info *info)
 	ret = rcm_ep_check_size("tx_attr size", lim->tx_size,
 				(size_t)rcm_dev_max_sends(attr));
 	if (!ret)
-		ret = rcm_ep_check_size("rx_attr size", lim->rx_size,
-					(size_t)attr->max_qp_wr);
-	if (!ret)
 		ret = rcm_ep_check_size("tx_attr iov_limit", lim->tx_iov,
 					(size_t)attr->max_sge);
-	if (!ret)
-		ret = rcm_ep_check_size("rx_attr iov_limit", lim->rx_iov,
-					(size_t)attr->max_sge);
-	return ret;
+	return ret ? ret : rcm_ep_check_rx(ep);
 }
 
 /* fi_endpoint(3): a class that is not set is the domain's. */
@@ -302,8 +318,17 @@ static int rcm_ep_check_info(const struct rcm_domain *domain,
 	if (!info || !info->ep_attr || !info->tx_attr || !info->rx_attr ||
 	    info->ep_attr->type != FI_EP_MSG)
 		return -FI_EINVAL;
-	if (info->ep_attr->tx_ctx_cnt > 1 || info->ep_attr->rx_ctx_cnt > 1)
-		return -FI_EINVAL; /* also FI_SHARED_CONTEXT: not offered */
+	/* a shared transmit context is not offered */
+	if (info->ep_attr->tx_ctx_cnt > 1 ||
+	    (info->ep_attr->rx_ctx_cnt > 1 &&
+	     info->ep_attr->rx_ctx_cnt != FI_SHARED_CONTEXT))
+		return -FI_EINVAL;
+	if (info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT &&
+	    !rcm_dev_max_srq(&domain->attr)) {
+		RCM_WARN(EP_CTRL, "device %s has no shared receive queues",
+			 domain->name);
+		return -FI_EINVAL;
+	}
 	if (info->domain_attr && info->domain_attr->name &&
 	    strcmp(info->domain_attr->name, domain->name) != 0) {
 		RCM_WARN(EP_CTRL, "the info is for device %s, the domain is %s",
@@ -321,6 +346,7 @@ static void rcm_ep_fill_cfg(const struct rcm_ep *ep, struct rcm_conn_cfg *cfg)
 	cfg->rnr_retry = (uint8_t)rcm_param.rnr_retry;
 	cfg->min_rnr_timer = (uint8_t)rcm_param.min_rnr_timer;
 	cfg->ack_timeout = (uint8_t)rcm_param.ack_timeout;
+	cfg->srq = ep->shared_rx;
 	cfg->tos = ep->limits.tos;
 	cfg->responder_resources =
 		(uint8_t)RCM_MIN(ep->domain->attr.max_qp_rd_atom, 255);
@@ -388,8 +414,10 @@ static int rcm_ep_get_conn(struct rcm_ep *ep, const struct fi_info *info)
 /* All that can fail but the connection, whose request stays the caller's. */
 static int rcm_ep_init(struct rcm_ep *ep, const struct fi_info *info)
 {
-	int ret = rcm_ep_read_limits(ep, info);
+	int ret;
 
+	ep->shared_rx = info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT;
+	ret = rcm_ep_read_limits(ep, info);
 	if (!ret)
 		ret = rcm_ep_read_tclass(ep, info);
 	if (ret)

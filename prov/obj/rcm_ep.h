@@ -21,6 +21,7 @@
 struct rcm_cntr;
 struct rcm_cq;
 struct rcm_domain;
+struct rcm_srx;
 
 /* What fi_info asked for, as far as an endpoint must remember it. */
 struct rcm_ep_limits {
@@ -42,6 +43,8 @@ struct rcm_ep {
 	struct rcm_cq *tx_cq, *rx_cq;
 	struct rcm_cntr *cntr[RCM_CNTR_KINDS]; /* what is bound; rcm_ep_cntr.h */
 	uint32_t attached;		       /* of them, by bit */
+	bool shared_rx;	     /* its info says FI_SHARED_CONTEXT */
+	struct rcm_srx *srx; /* then, once bound */
 	/* RCM_TX_COMPLETE unless bound with FI_SELECTIVE_COMPLETION */
 	uint32_t tx_always;
 	bool rx_selective;
@@ -80,6 +83,9 @@ ssize_t rcm_ep_tx_size_left(struct fid_ep *ep);
 
 /* What an endpoint does when its connection calls upward; rcm_ep_conn.c */
 extern const struct rcm_conn_ops rcm_ep_conn_ops;
+
+/* The device has said so of WORK's queue pair: rcm_qp_last_wqe(). */
+void rcm_ep_last_wqe(struct rcm_eq_work *work);
 
 /* fi_control(3) of an endpoint and of its aliases */
 int rcm_ep_control(struct fid *fid, int command, void *arg);

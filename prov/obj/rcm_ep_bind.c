@@ -6,6 +6,7 @@
 #include "rcm_ep.h"
 #include "rcm_ep_cntr.h"
 #include "rcm_log.h"
+#include "rcm_srx.h"
 
 static int rcm_ep_bind_eq(struct rcm_ep *ep, struct rcm_eq *eq, uint64_t flags)
 {
@@ -51,6 +52,25 @@ static int rcm_ep_bind_cq(struct rcm_ep *ep, struct rcm_cq *cq, uint64_t flags)
 	return 0;
 }
 
+/* fi_endpoint(3): an endpoint says beforehand that its context is shared. */
+static int rcm_ep_bind_srx(struct rcm_ep *ep, struct rcm_srx *srx,
+			   uint64_t flags)
+{
+	if (flags)
+		return -FI_EBADFLAGS;
+	if (srx->domain != ep->domain)
+		return -FI_EDOMAIN;
+	if (!ep->shared_rx)
+		RCM_INFO(EP_CTRL, "a shared receive context needs an endpoint "
+				  "whose info has rx_ctx_cnt "
+				  "FI_SHARED_CONTEXT");
+	if (!ep->shared_rx || ep->srx)
+		return -FI_EINVAL;
+	rcm_ref_get(&srx->refs);
+	ep->srx = srx;
+	return 0;
+}
+
 int rcm_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 {
 	struct rcm_ep *ep = rcm_ep_of_fid(fid);
@@ -72,10 +92,14 @@ int rcm_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 		return rcm_ep_bind_cntr(
 			ep, rcm_container_of(bfid, struct rcm_cntr, fid.fid),
 			flags);
+	case FI_CLASS_SRX_CTX:
+		return rcm_ep_bind_srx(
+			ep, rcm_container_of(bfid, struct rcm_srx, fid.fid),
+			flags);
 	default:
 		RCM_INFO(EP_CTRL,
-			 "an endpoint binds event and completion "
-			 "queues only, not an object of class %zu",
+			 "an endpoint binds queues and shared receive "
+			 "contexts only, not an object of class %zu",
 			 bfid->fclass);
 		return -FI_EINVAL;
 	}

@@ -8,6 +8,7 @@
 #include "rcm_ep.h"
 #include "rcm_ep_cntr.h"
 #include "rcm_log.h"
+#include "rcm_srx.h"
 
 /* A work request failed for good; under the completion queue's lock. */
 static void rcm_ep_qp_error(void *user, enum ibv_wc_status status)
@@ -16,6 +17,22 @@ static void rcm_ep_qp_error(void *user, enum ibv_wc_status status)
 
 	work->wc_status = (int)status;
 	rcm_eq_defer(work, RCM_EV_QP_ERR);
+}
+
+static struct rcm_ep *rcm_ep_of_work(struct rcm_eq_work *work)
+{
+	return rcm_container_of(work, struct rcm_ep, work);
+}
+
+void rcm_ep_last_wqe(struct rcm_eq_work *work)
+{
+	rcm_qp_last_wqe(&rcm_ep_of_work(work)->qp);
+}
+
+/* The device's word on it is among its asynchronous events. */
+static int rcm_ep_qp_look(void *user)
+{
+	return rcm_domain_progress(rcm_ep_of_work(user)->domain);
 }
 
 static int rcm_ep_qp_create(struct rcm_conn *conn)
@@ -28,6 +45,7 @@ static int rcm_ep_qp_create(struct rcm_conn *conn)
 		.pd = domain->pd,
 		.tx_cq = rcm_ep_tx_set(ep),
 		.rx_cq = rcm_ep_rx_set(ep),
+		.srq = ep->srx && rcm_ep_rx_set(ep) ? &ep->srx->srq : NULL,
 		.tx_depth = (uint32_t)lim->tx_size,
 		.rx_depth = (uint32_t)lim->rx_size,
 		.tx_sge = (uint32_t)lim->tx_iov,
@@ -40,7 +58,9 @@ static int rcm_ep_qp_create(struct rcm_conn *conn)
 		.multi_recv = !(ep->rx_refused & FI_MULTI_RECV),
 		.layered = ep->layered,
 		.lends = domain->lends,
+		.rx_selective = ep->rx_selective,
 		.on_error = rcm_ep_qp_error,
+		.look = rcm_ep_qp_look,
 		.user = &ep->work,
 	};
 	int ret = rcm_qp_open(&ep->qp, &attr, domain->port_num);

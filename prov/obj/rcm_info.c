@@ -109,6 +109,7 @@ static int rcm_info_fill_domain(struct fi_domain_attr *domain,
 	domain->max_ep_tx_ctx = 1;
 	domain->max_ep_rx_ctx = 1;
 	domain->cntr_cnt = RCM_CNTR_CNT;
+	domain->max_ep_srx_ctx = (size_t)rcm_dev_max_srq(&dev->attr);
 	domain->mr_iov_limit = RCM_MR_IOV_LIMIT;
 	domain->caps = RCM_DOMAIN_CAPS;
 	/* the largest is the private data of a refusal, on an event queue */

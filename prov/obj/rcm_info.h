@@ -27,6 +27,13 @@ void rcm_info_narrow(struct fi_info *info, uint32_t version,
 		     const struct fi_info *hints);
 
 /*
+ * An INFO of DEV whose receive context is shared: its sizes are at most what
+ * the device can do so, and receives end in another order than they were
+ * posted in. Others are left as they are.
+ */
+void rcm_info_fit_shared(struct fi_info *info, const struct rcm_dev *dev);
+
+/*
  * Puts copies of the addresses into INFO, NULL for none, and the format in
  * the sense of FORMAT, an addr_format of hints. -FI_ENOMEM.
  */

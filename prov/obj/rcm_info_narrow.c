@@ -6,6 +6,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 
+#include "rcm_base.h"
 #include "rcm_offer.h"
 
 /* What an application chose, taken over from its hints. */
@@ -85,6 +86,22 @@ static void rcm_narrow_prefix(struct fi_info *info, const struct fi_info *hints)
 	info->rx_attr->mode |= FI_MSG_PREFIX;
 }
 
+static void rcm_narrow_cut(size_t *value, int limit)
+{
+	*value = RCM_MIN(*value, (size_t)limit);
+}
+
+void rcm_info_fit_shared(struct fi_info *info, const struct rcm_dev *dev)
+{
+	struct fi_rx_attr *rx = info->rx_attr;
+
+	if (info->ep_attr->rx_ctx_cnt != FI_SHARED_CONTEXT)
+		return;
+	rcm_narrow_cut(&rx->size, rcm_dev_max_shared_recvs(&dev->attr));
+	rcm_narrow_cut(&rx->iov_limit, dev->attr.max_srq_sge);
+	rx->comp_order = 0;
+}
+
 void rcm_info_narrow(struct fi_info *info, uint32_t version,
 		     const struct fi_info *hints)
 {
@@ -94,6 +111,9 @@ void rcm_info_narrow(struct fi_info *info, uint32_t version,
 	info->caps = rcm_info_caps(hints);
 	rcm_narrow_tx(info, hints ? hints->tx_attr : NULL);
 	rcm_narrow_rx(info, hints ? hints->rx_attr : NULL);
+	if (hints && hints->ep_attr &&
+	    hints->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT)
+		info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
 	if (hints && hints->domain_attr)
 		rcm_narrow_domain(info->domain_attr, hints->domain_attr);
 	if ((info->caps & RCM_MANUAL_CAPS) &&

@@ -62,6 +62,24 @@ static inline int rcm_dev_max_sends(const struct ibv_device_attr *attr)
 	return attr->max_qp_wr - 1;
 }
 
+/*
+ * Shared receive queues that a device has: 0 when it has none that could be
+ * used. The receives that one may hold: all of them may wait in one
+ * completion queue.
+ */
+static inline int rcm_dev_max_srq(const struct ibv_device_attr *attr)
+{
+	if (attr->max_srq_wr < 1 || attr->max_srq_sge < 1 || attr->max_cqe < 1)
+		return 0;
+	return attr->max_srq > 0 ? attr->max_srq : 0;
+}
+
+static inline int rcm_dev_max_shared_recvs(const struct ibv_device_attr *attr)
+{
+	return attr->max_srq_wr < attr->max_cqe ? attr->max_srq_wr :
+						  attr->max_cqe;
+}
+
 /* An unchanging picture of the machine's devices. */
 struct rcm_dev_list {
 	int refs;

@@ -45,6 +45,45 @@ static int rcm_attr_dev_rx(const struct fi_rx_attr *hints,
 	return ret;
 }
 
+/*
+ * The receives of a shared context end in the order in which its endpoints
+ * use them up, which is not the order of any one completion queue.
+ */
+static int rcm_attr_dev_shared(const struct fi_rx_attr *hints,
+			       const struct rcm_dev *dev, struct rcm_why *why)
+{
+	int ret = rcm_refuse_more(
+		why, "rx_attr->size (shared)", hints->size,
+		rcm_attr_limit(rcm_dev_max_shared_recvs(&dev->attr)));
+
+	if (!ret)
+		ret = rcm_refuse_more(why, "rx_attr->iov_limit (shared)",
+				      hints->iov_limit,
+				      rcm_attr_limit(dev->attr.max_srq_sge));
+	if (!ret && hints->comp_order)
+		ret = rcm_refuse(why,
+				 "rx_attr->comp_order: asked 0x%llx, a shared "
+				 "context has none",
+				 (unsigned long long)hints->comp_order);
+	return ret;
+}
+
+static int rcm_attr_dev_rx_ctx(const struct fi_info *hints,
+			       const struct rcm_dev *dev, struct rcm_why *why)
+{
+	bool shared = hints->ep_attr &&
+		      hints->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT;
+
+	if (shared && !rcm_dev_max_srq(&dev->attr))
+		return rcm_refuse(why, "ep_attr->rx_ctx_cnt: asked "
+				       "FI_SHARED_CONTEXT, the device has no "
+				       "shared receive queues");
+	if (!hints->rx_attr)
+		return 0;
+	return shared ? rcm_attr_dev_shared(hints->rx_attr, dev, why) :
+			rcm_attr_dev_rx(hints->rx_attr, dev, why);
+}
+
 static int rcm_attr_dev_ep(const struct fi_ep_attr *hints,
 			   const struct fi_ep_attr *offer, struct rcm_why *why)
 {
@@ -73,6 +112,8 @@ static int rcm_attr_dev_domain(const struct fi_domain_attr *hints,
 		{ "domain_attr->rx_ctx_cnt", hints->rx_ctx_cnt,
 		  offer->rx_ctx_cnt },
 		{ "domain_attr->mr_cnt", hints->mr_cnt, offer->mr_cnt },
+		{ "domain_attr->max_ep_srx_ctx", hints->max_ep_srx_ctx,
+		  offer->max_ep_srx_ctx },
 	};
 	int ret = 0;
 
@@ -106,8 +147,8 @@ int rcm_attr_check_dev(const struct fi_info *hints, const struct fi_info *offer,
 		ret = rcm_attr_dev_ep(hints->ep_attr, offer->ep_attr, why);
 	if (!ret && hints->tx_attr)
 		ret = rcm_attr_dev_tx(hints->tx_attr, dev, why);
-	if (!ret && hints->rx_attr)
-		ret = rcm_attr_dev_rx(hints->rx_attr, dev, why);
+	if (!ret)
+		ret = rcm_attr_dev_rx_ctx(hints, dev, why);
 	if (!ret && hints->domain_attr)
 		ret = rcm_attr_dev_domain(hints->domain_attr,
 					  offer->domain_attr, why);

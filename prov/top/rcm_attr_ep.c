@@ -39,13 +39,20 @@ static int rcm_attr_check_protocol(const struct fi_ep_attr *hints,
 			       hints->protocol_version, RCM_PROTO_VERSION);
 }
 
-static int rcm_attr_check_ctx(const char *attr, size_t asked,
+/* Whether a receive context may be shared is the device's matter. */
+static int rcm_attr_check_ctx(const struct fi_ep_attr *hints,
 			      struct rcm_why *why)
 {
-	if (asked == FI_SHARED_CONTEXT)
-		return rcm_refuse(why, "%s: asked FI_SHARED_CONTEXT, offered 1",
-				  attr);
-	return rcm_refuse_more(why, attr, asked, 1);
+	if (hints->tx_ctx_cnt == FI_SHARED_CONTEXT)
+		return rcm_refuse(why, "ep_attr->tx_ctx_cnt: asked "
+				       "FI_SHARED_CONTEXT, offered 1");
+	if (hints->tx_ctx_cnt > 1)
+		return rcm_refuse_more(why, "ep_attr->tx_ctx_cnt",
+				       hints->tx_ctx_cnt, 1);
+	if (hints->rx_ctx_cnt == FI_SHARED_CONTEXT)
+		return 0;
+	return rcm_refuse_more(why, "ep_attr->rx_ctx_cnt", hints->rx_ctx_cnt,
+			       1);
 }
 
 /* An order size says nothing where there is no order: no RMA, no atomics. */
@@ -79,11 +86,7 @@ int rcm_attr_check_ep(const struct fi_ep_attr *hints, struct rcm_why *why)
 				 ", there are no tagged messages",
 				 hints->mem_tag_format);
 	if (!ret)
-		ret = rcm_attr_check_ctx("ep_attr->tx_ctx_cnt",
-					 hints->tx_ctx_cnt, why);
-	if (!ret)
-		ret = rcm_attr_check_ctx("ep_attr->rx_ctx_cnt",
-					 hints->rx_ctx_cnt, why);
+		ret = rcm_attr_check_ctx(hints, why);
 	if (!ret)
 		ret = rcm_refuse_more(why, "ep_attr->auth_key_size",
 				      hints->auth_key_size, 0);

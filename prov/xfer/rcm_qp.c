@@ -298,7 +298,7 @@ int rcm_qp_open(struct rcm_qp *qp, const struct rcm_qp_attr *attr, uint8_t port)
 	if (!ret && !attr->srq)
 		ret = rcm_qp_open_ring(qp, attr->rx_cq, &qp->rq.ring,
 				       attr->rx_depth);
-	if (!ret && attr->rx_cq && attr->multi_recv)
+	if (!ret && attr->rx_cq && !attr->srq && attr->multi_recv)
 		ret = rcm_multi_open(qp);
 	if (!ret)
 		ret = rcm_qp_reserve_hw(qp);

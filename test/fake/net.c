@@ -148,6 +148,8 @@ int net_make_ep(struct net *n, int side, struct fi_info *info,
 	if (!ret)
 		ret = n->bind_ep ? n->bind_ep(n, side, *ep) :
 				   net_bind_cqs(n, side, *ep);
+	if (!ret && n->side[side].srx)
+		ret = fi_ep_bind(*ep, &n->side[side].srx->fid, 0);
 	if (!ret)
 		ret = fi_enable(*ep);
 	return ret;
@@ -439,6 +441,7 @@ int net_close(struct net *n)
 	for (int i = 0; i < 2; i++) {
 		struct net_side *s = &n->side[i];
 
+		NET_SHUT(s->srx, first);
 		NET_SHUT(s->mr, first);
 		NET_SHUT(s->cq, first);
 		NET_SHUT(s->rx_cq, first);

@@ -53,6 +53,7 @@ struct net_side {
 	struct fid_cq *cq;    /* for both directions, unless there is: */
 	struct fid_cq *rx_cq; /* one for receives */
 	struct fid_cntr *tx_cntr, *rx_cntr; /* only those of bind_ep */
+	struct fid_ep *srx; /* bound to its endpoints when there */
 	struct fid_ep *ep;
 	struct fid_mr *mr;
 	void *desc;

@@ -72,8 +72,14 @@ static const char *refused(int i, struct fi_info *h)
 	CASE("ep_attr->max_order_waw_size", ep->max_order_waw_size = 1)
 	CASE("ep_attr->mem_tag_format", ep->mem_tag_format = 0xaaaa)
 	CASE("ep_attr->tx_ctx_cnt: asked 2, offered 1", ep->tx_ctx_cnt = 2)
-	CASE("ep_attr->rx_ctx_cnt: asked FI_SHARED_CONTEXT",
-	     ep->rx_ctx_cnt = FI_SHARED_CONTEXT)
+	CASE("ep_attr->tx_ctx_cnt: asked FI_SHARED_CONTEXT",
+	     ep->tx_ctx_cnt = FI_SHARED_CONTEXT)
+	CASE("ep_attr->rx_ctx_cnt: asked 2, offered 1", ep->rx_ctx_cnt = 2)
+	CASE("rx_attr->size (shared): asked 16385, offered 16384",
+	     ep->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	     rx->size = 16385)
+	CASE("rx_attr->comp_order", ep->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	     rx->comp_order = RCM_OLD_ORDER_STRICT)
 	CASE("ep_attr->auth_key_size", ep->auth_key_size = 8)
 	CASE("caps: asked FI_RMA (0x4), offered FI_MSG", h->caps |= FI_RMA)
 	CASE("caps: asked FI_TAGGED", h->caps |= FI_TAGGED)
@@ -129,7 +135,7 @@ static const char *refused(int i, struct fi_info *h)
 	CASE("domain_attr->max_ep_tx_ctx", dom->max_ep_tx_ctx = 2)
 	CASE("domain_attr->max_ep_rx_ctx", dom->max_ep_rx_ctx = 2)
 	CASE("domain_attr->max_ep_stx_ctx", dom->max_ep_stx_ctx = 1)
-	CASE("domain_attr->max_ep_srx_ctx", dom->max_ep_srx_ctx = 1)
+	CASE("domain_attr->max_ep_srx_ctx", dom->max_ep_srx_ctx = 1025)
 	CASE("domain_attr->mr_iov_limit", dom->mr_iov_limit = 2)
 	CASE("domain_attr->max_err_data", dom->max_err_data = 56)
 	CASE("domain_attr->auth_key_size", dom->auth_key_size = 1)
@@ -212,6 +218,8 @@ static const char *accepted(int i, struct fi_info *h)
 	CASE("protocol", ep->protocol = FI_PROTO_RDMA_CM_IB_RC;
 	     ep->protocol_version = 1)
 	CASE("one context", ep->tx_ctx_cnt = ep->rx_ctx_cnt = 1)
+	CASE("shared receive context", ep->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	     rx->size = 16384)
 	CASE("prefix", ep->msg_prefix_size = 64)
 	CASE("caps of both directions in each",
 	     tx->caps = rx->caps = FI_MSG | FI_SEND | FI_RECV)

@@ -94,6 +94,7 @@ Test(multi_recv, ordinary_receives_behind_it_keep_their_place)
 {
 	static uint8_t in[3][MIN];
 	struct fi_cq_data_entry entry;
+	struct fi_cq_err_entry err;
 	struct real r;
 	void *desc, *in_desc;
 
@@ -105,6 +106,9 @@ Test(multi_recv, ordinary_receives_behind_it_keep_their_place)
 	real_ok(fi_recv(r.b.ep, in[1], MIN, in_desc, 0, in[1]));
 	real_ok(fi_recv(r.b.ep, in[2], MIN, in_desc, 0, in[2]));
 	real_ok(fi_cancel(&r.b.ep->fid, in[1]));
+	cr_assert_not(real_completion(r.b.rxcq, &entry, &err));
+	cr_assert_eq(err.op_context, in[1]);
+	cr_assert_eq(err.err, FI_ECANCELED);
 	for (unsigned int seed = 1; seed <= 4; seed++)
 		send_seed(&r, seed, 200);
 	real_done(r.b.rxcq, &entry, in[0]);

@@ -47,7 +47,7 @@ int rcm_err_from_post(int ret)
 }
 
 static const struct rcm_err_row rcm_err_wc[] = {
-	[IBV_WC_SUCCESS] = { 0, "success" },
+	[IBV_WC_SUCCESS] = { 0, "no error of the device" },
 	[IBV_WC_LOC_LEN_ERR] = { FI_ETRUNC,
 				 "message longer than the receive buffer" },
 	[IBV_WC_LOC_QP_OP_ERR] = { FI_EINVAL,

@@ -191,7 +191,7 @@ static void rcm_drain_cancel(struct rcm_cqset *cs, struct rcm_ring *ring)
 	tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
 	(void)rcm_soft_reserve(&cs->soft, tail - pos);
 	for (; pos != tail; pos++)
-		if (!rcm_wc_cancel(cs, ring, pos, 0))
+		if (!rcm_wc_cancel(cs, ring, pos, IBV_WC_WR_FLUSH_ERR, 0))
 			lost++;
 	atomic_store_explicit(&ring->head, tail, memory_order_release);
 	rcm_unlock(&cs->lock);

@@ -295,7 +295,8 @@ static void rcm_multi_cancel_from(struct rcm_cqset *cs, struct rcm_ring *ring,
 		(void)rcm_soft_reserve(&cs->soft, n + RCM_SOFT_ROOM);
 		for (over += n; n; n--)
 			/* the rest of a batch counts on its own room */
-			if (!rcm_wc_cancel(cs, ring, pos++, RCM_SOFT_ROOM))
+			if (!rcm_wc_cancel(cs, ring, pos++, IBV_WC_WR_FLUSH_ERR,
+					   RCM_SOFT_ROOM))
 				lost++;
 		rcm_ring_retire(ring, pos - 1);
 		n = rcm_multi_let_go(rq, over);
@@ -407,7 +408,8 @@ static int rcm_multi_cancel_locked(struct rcm_qp *qp, const void *context)
 			continue;
 		if (rcm_soft_reserve(&cs->soft, 1))
 			return -FI_EAGAIN;
-		(void)rcm_wc_cancel(cs, ring, pos, 0);
+		/* the connection stands: the device has no part in it */
+		(void)rcm_wc_cancel(cs, ring, pos, IBV_WC_SUCCESS, 0);
 		rcm_multi_remove(ring, pos, tail);
 		return 0;
 	}

@@ -72,12 +72,12 @@ static bool rcm_wc_is_told(const struct rcm_ring *ring, uint8_t kind)
 }
 
 bool rcm_wc_cancel(struct rcm_cqset *cs, struct rcm_ring *ring, uint32_t pos,
-		   uint32_t spare)
+		   enum ibv_wc_status status, uint32_t spare)
 {
 	uint8_t kind = ring->kind[pos & ring->mask];
 	struct rcm_comp comp = {
 		.err = FI_ECANCELED,
-		.prov_errno = IBV_WC_WR_FLUSH_ERR,
+		.prov_errno = (int)status,
 	};
 
 	rcm_wc_name(ring, pos, kind, &comp);

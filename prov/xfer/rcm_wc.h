@@ -53,11 +53,11 @@ void rcm_wc_failed(struct rcm_cqset *cs, const struct ibv_wc *wc);
 
 /*
  * The entry of FI_ECANCELED of the slot at POS, if it owes one, into the
- * software queue; the slot is the caller's to retire. False when that has
- * no more than SPARE places and the entry is lost.
+ * software queue, with STATUS as its cause; the slot is the caller's to
+ * retire. False when that has no more than SPARE places and the entry is lost.
  */
 bool rcm_wc_cancel(struct rcm_cqset *cs, struct rcm_ring *ring, uint32_t pos,
-		   uint32_t spare);
+		   enum ibv_wc_status status, uint32_t spare);
 
 /* Puts a success into the software queue. There is room. */
 void rcm_wc_keep(struct rcm_cqset *cs, const struct rcm_done *done);

@@ -52,6 +52,7 @@ UNIT_TESTS += test/unit/test_objects_msg
 UNIT_TESTS += test/unit/test_objects_multi
 UNIT_TESTS += test/unit/test_objects_open
 UNIT_TESTS += test/unit/test_objects_srx
+UNIT_TESTS += test/unit/test_objects_sets
 UNIT_TESTS += test/unit/test_param
 UNIT_TESTS += test/unit/test_promise_cm
 UNIT_TESTS += test/unit/test_promise_cq

@@ -14,6 +14,7 @@
  * rank. Debug builds check it. docs/LOCKING.md says what each one protects.
  */
 enum rcm_lock_rank {
+	RCM_RANK_SET = 10,     /* what is in a wait set or poll set */
 	RCM_RANK_EQ = 20,      /* an event queue and its connections */
 	RCM_RANK_CNTR = 22,    /* a counter's completion engines */
 	RCM_RANK_STAGE = 25,   /* send queues that wait for their doorbell */

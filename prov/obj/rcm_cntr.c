@@ -165,6 +165,7 @@ static int rcm_cntr_add(struct fid_cntr *fid, uint64_t value)
 	struct rcm_cntr *cntr = rcm_cntr_of(fid);
 
 	atomic_fetch_add(&cntr->tally.value, value);
+	atomic_fetch_add(&cntr->n_writes, 1);
 	rcm_cntr_changed(&cntr->tally);
 	return 0;
 }
@@ -174,6 +175,7 @@ static int rcm_cntr_adderr(struct fid_cntr *fid, uint64_t value)
 	struct rcm_cntr *cntr = rcm_cntr_of(fid);
 
 	atomic_fetch_add(&cntr->tally.errors, value);
+	atomic_fetch_add(&cntr->n_writes, 1);
 	rcm_cntr_changed(&cntr->tally);
 	return 0;
 }
@@ -183,6 +185,7 @@ static int rcm_cntr_set(struct fid_cntr *fid, uint64_t value)
 	struct rcm_cntr *cntr = rcm_cntr_of(fid);
 
 	atomic_store(&cntr->tally.value, value);
+	atomic_fetch_add(&cntr->n_writes, 1);
 	rcm_cntr_changed(&cntr->tally);
 	return 0;
 }
@@ -192,6 +195,7 @@ static int rcm_cntr_seterr(struct fid_cntr *fid, uint64_t value)
 	struct rcm_cntr *cntr = rcm_cntr_of(fid);
 
 	atomic_store(&cntr->tally.errors, value);
+	atomic_fetch_add(&cntr->n_writes, 1);
 	rcm_cntr_changed(&cntr->tally);
 	return 0;
 }

@@ -56,6 +56,8 @@ struct rcm_cntr {
 	pthread_cond_t woken;
 	bool sleeper; /* somebody waits for the fds on behalf of all */
 	_Atomic uint64_t seen_value, seen_errors; /* by fi_trywait */
+
+	atomic_uint n_writes; /* by fi_cntr_set and the like; for poll sets */
 };
 
 /* fi_cntr_open(3); the domain's .cntr_open. */

@@ -121,7 +121,7 @@ static ssize_t rcm_cq_wait_read(struct rcm_cq *cq, void *buf, size_t count,
 		}
 		if (rcm_cq_take_signal(cq))
 			break;
-		ret = rcm_cqset_arm(&cq->set);
+		ret = cq->set.channel ? rcm_cqset_arm(&cq->set) : 0;
 		if (ret == -FI_EAGAIN) {
 			want = 1; /* another reader wanted less */
 			continue;
@@ -155,7 +155,7 @@ static ssize_t rcm_cq_sread(struct fid_cq *fid, void *buf, size_t count,
 	uint32_t want = rcm_cq_threshold(cq, cond, count);
 	ssize_t ret;
 
-	if (cq->wait_obj == FI_WAIT_NONE)
+	if (cq->wait_obj == FI_WAIT_NONE || cq->wait_obj == FI_WAIT_SET)
 		return -FI_ENOSYS;
 	if (want > 1)
 		rcm_cqset_set_wake(&cq->set, want);
@@ -197,7 +197,7 @@ int rcm_cq_trywait(struct fid *fid)
 {
 	struct rcm_cq *cq = rcm_container_of(fid, struct rcm_cq, fid.fid);
 
-	if (cq->wait_obj == FI_WAIT_NONE)
+	if (!cq->set.channel)
 		return -FI_EINVAL;
 	/* once, so that a poll of the fd does not spin on an old signal */
 	if (rcm_cq_take_signal(cq))
@@ -211,12 +211,9 @@ static int rcm_cq_control(struct fid *fid, int command, void *arg)
 
 	switch (command) {
 	case FI_GETWAIT:
-		if (!arg)
-			return -FI_EINVAL;
-		if (cq->wait_obj == FI_WAIT_NONE)
-			return -FI_ENODATA;
-		*(int *)arg = cq->wait.epfd;
-		return 0;
+		return cq->member.set ?
+			       rcm_waitset_get(cq->member.set, arg) :
+			       rcm_wait_get(&cq->wait, cq->wait_obj, arg);
 	case FI_GETWAITOBJ:
 		if (!arg)
 			return -FI_EINVAL;
@@ -230,6 +227,7 @@ static int rcm_cq_control(struct fid *fid, int command, void *arg)
 /* What a failed open and a close have in common. */
 static void rcm_cq_free(struct rcm_cq *cq)
 {
+	rcm_waitset_leave(&cq->member);
 	if (cq->set.channel)
 		rcm_wait_del(&cq->wait, cq->set.channel->fd);
 	rcm_cqset_close(&cq->set);
@@ -279,14 +277,14 @@ static int rcm_cq_check_wait(const struct fi_cq_attr *attr)
 	case FI_WAIT_NONE:
 	case FI_WAIT_UNSPEC:
 	case FI_WAIT_FD:
-		break;
 	case FI_WAIT_SET:
-	case FI_WAIT_MUTEX_COND:
 	case FI_WAIT_YIELD:
 	case FI_WAIT_POLLFD:
+		break;
+	case FI_WAIT_MUTEX_COND:
 		RCM_INFO(CQ,
-			 "wait object %d is not offered: FI_WAIT_NONE, UNSPEC "
-			 "and FD are",
+			 "wait object %d is not offered: FI_WAIT_NONE, UNSPEC, "
+			 "FD, POLLFD, SET and YIELD are",
 			 (int)attr->wait_obj);
 		return -FI_ENOSYS;
 	default:
@@ -362,7 +360,8 @@ static void rcm_cq_ready(void *user, bool ready)
 
 static int rcm_cq_open_parts(struct rcm_cq *cq, const struct fi_cq_attr *attr)
 {
-	bool wait = attr->wait_obj != FI_WAIT_NONE;
+	bool wait = attr->wait_obj != FI_WAIT_NONE &&
+		    attr->wait_obj != FI_WAIT_YIELD;
 	struct rcm_cqset_attr set = {
 		.ctx = cq->domain->ctx,
 		.max_cqe = cq->domain->attr.max_cqe,
@@ -383,6 +382,11 @@ static int rcm_cq_open_parts(struct rcm_cq *cq, const struct fi_cq_attr *attr)
 		ret = rcm_cqset_open(&cq->set, &set);
 	if (!ret && wait)
 		ret = rcm_wait_add(&cq->wait, cq->set.channel->fd);
+	/* last: from here on the set's reader may come by */
+	if (!ret && attr->wait_obj == FI_WAIT_SET)
+		ret = rcm_waitset_join(&cq->member, attr->wait_set,
+				       cq->domain->fabric, &cq->fid.fid,
+				       cq->wait.epfd);
 	return ret;
 }
 
@@ -402,21 +406,21 @@ int rcm_cq_open(struct fid_domain *fid, struct fi_cq_attr *attr,
 	if (!cq)
 		return -FI_ENOMEM;
 	cq->domain = domain;
-	cq->wait_obj = attr->wait_obj == FI_WAIT_NONE ? FI_WAIT_NONE :
-							FI_WAIT_FD;
+	cq->wait_obj = attr->wait_obj == FI_WAIT_UNSPEC ? FI_WAIT_FD :
+							  attr->wait_obj;
 	cq->wait_cond = attr->wait_cond;
 	cq->wait.epfd = -1;
 	cq->wait.evfd = -1;
 	rcm_ref_init(&cq->refs);
+	cq->fid.fid.fclass = FI_CLASS_CQ;
+	cq->fid.fid.context = context;
+	cq->fid.fid.ops = &rcm_cq_fid_ops;
+	cq->fid.ops = &rcm_cq_ops;
 	ret = rcm_cq_open_parts(cq, attr);
 	if (ret) {
 		rcm_cq_free(cq);
 		return ret;
 	}
-	cq->fid.fid.fclass = FI_CLASS_CQ;
-	cq->fid.fid.context = context;
-	cq->fid.fid.ops = &rcm_cq_fid_ops;
-	cq->fid.ops = &rcm_cq_ops;
 	rcm_ref_get(&domain->refs);
 	*out = &cq->fid;
 	return 0;

@@ -13,6 +13,7 @@
 #include "rcm_cqset.h"
 #include "rcm_obj.h"
 #include "rcm_wait.h"
+#include "rcm_waitset.h"
 
 struct rcm_domain;
 
@@ -21,7 +22,8 @@ struct rcm_cq {
 	struct rcm_cqset set;
 	struct rcm_domain *domain;
 	struct rcm_ref refs;	   /* endpoints bound to it */
-	enum fi_wait_obj wait_obj; /* NONE or FD */
+	enum fi_wait_obj wait_obj; /* NONE, FD, POLLFD, SET or YIELD */
+	struct rcm_waitset_member member;
 	enum fi_cq_wait_cond wait_cond;
 	struct rcm_wait wait;
 	atomic_bool signaled; /* fi_cq_signal(3), until a reader takes it */

@@ -19,6 +19,7 @@
 #include "rcm_mr.h"
 #include "rcm_nic.h"
 #include "rcm_offer.h"
+#include "rcm_pollset.h"
 #include "rcm_srx.h"
 #include "rcm_sys.h"
 
@@ -169,15 +170,6 @@ static int rcm_no_scalable_ep(struct fid_domain *domain, struct fi_info *info,
 	return -FI_ENOSYS;
 }
 
-static int rcm_no_poll_open(struct fid_domain *domain,
-			    struct fi_poll_attr *attr, struct fid_poll **set)
-{
-	(void)domain;
-	(void)attr;
-	(void)set;
-	return -FI_ENOSYS;
-}
-
 static int rcm_no_stx_ctx(struct fid_domain *domain, struct fi_tx_attr *attr,
 			  struct fid_stx **stx, void *context)
 {
@@ -238,7 +230,7 @@ static struct fi_ops_domain rcm_domain_ops = {
 	.endpoint = rcm_ep_open,
 	.scalable_ep = rcm_no_scalable_ep,
 	.cntr_open = rcm_cntr_open,
-	.poll_open = rcm_no_poll_open,
+	.poll_open = rcm_pollset_open,
 	.stx_ctx = rcm_no_stx_ctx,
 	.srx_ctx = rcm_srx_open,
 	.query_atomic = rcm_no_query_atomic,

@@ -30,6 +30,7 @@ static void rcm_eq_teardown(struct rcm_eq *eq)
 {
 	struct rcm_eq_entry *entry;
 
+	rcm_waitset_leave(&eq->member);
 	rcm_progress_stop(eq);
 	while ((entry = rcm_list_first(&eq->queue, struct rcm_eq_entry,
 				       node))) {
@@ -66,12 +67,9 @@ static int rcm_eq_control(struct fid *fid, int command, void *arg)
 
 	switch (command) {
 	case FI_GETWAIT:
-		if (!arg)
-			return -FI_EINVAL;
-		if (eq->wait.epfd < 0)
-			return -FI_ENODATA;
-		*(int *)arg = eq->wait.epfd;
-		return 0;
+		return eq->member.set ?
+			       rcm_waitset_get(eq->member.set, arg) :
+			       rcm_wait_get(&eq->wait, eq->wait_obj, arg);
 	case FI_GETWAITOBJ:
 		if (!arg)
 			return -FI_EINVAL;
@@ -103,25 +101,33 @@ static int rcm_eq_wait_obj(enum fi_wait_obj asked, enum fi_wait_obj *used)
 	case FI_WAIT_FD:
 		*used = FI_WAIT_FD;
 		return 0;
+	case FI_WAIT_POLLFD:
+	case FI_WAIT_SET:
+	case FI_WAIT_YIELD:
+		*used = asked;
+		return 0;
 	default:
 		RCM_INFO(EQ,
 			 "wait object %d is not offered; FI_WAIT_NONE, "
-			 "FI_WAIT_UNSPEC and FI_WAIT_FD are",
+			 "UNSPEC, FD, POLLFD, SET and YIELD are",
 			 (int)asked);
 		return -FI_ENOSYS;
 	}
 }
 
-static int rcm_eq_open_wait(struct rcm_eq *eq)
+static int rcm_eq_open_wait(struct rcm_eq *eq, struct fid_wait *set)
 {
 	int ret;
 
-	if (eq->wait_obj == FI_WAIT_NONE)
+	if (eq->wait_obj == FI_WAIT_NONE || eq->wait_obj == FI_WAIT_YIELD)
 		return 0;
 	ret = rcm_wait_open(&eq->wait);
-	if (ret)
-		return ret;
-	return rcm_wait_add(&eq->wait, eq->chan.fd);
+	if (!ret)
+		ret = rcm_wait_add(&eq->wait, eq->chan.fd);
+	if (!ret && eq->wait_obj == FI_WAIT_SET)
+		ret = rcm_waitset_join(&eq->member, set, eq->fabric,
+				       &eq->fid.fid, eq->wait.epfd);
+	return ret;
 }
 
 static void rcm_eq_init(struct rcm_eq *eq, struct rcm_fabric *fabric)
@@ -161,13 +167,14 @@ int rcm_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 			 fi_strerror(-ret));
 		goto err;
 	}
-	ret = rcm_eq_open_wait(eq);
-	if (ret)
-		goto err;
 	eq->fid.fid.fclass = FI_CLASS_EQ;
 	eq->fid.fid.context = context;
 	eq->fid.fid.ops = &rcm_eq_fi_ops;
 	eq->fid.ops = &rcm_eq_ops;
+	/* last: from here on the set's reader may come by */
+	ret = rcm_eq_open_wait(eq, attr ? attr->wait_set : NULL);
+	if (ret)
+		goto err;
 	rcm_ref_get(&eq->fabric->refs);
 	*eq_fid = &eq->fid;
 	return 0;

@@ -16,6 +16,7 @@
 #include "rcm_obj.h"
 #include "rcm_progress.h"
 #include "rcm_wait.h"
+#include "rcm_waitset.h"
 
 struct rcm_fabric;
 
@@ -53,7 +54,8 @@ struct rcm_eq {
 	struct rcm_lock lock; /* its queue, its channel, their connections */
 	struct rcm_chan chan;
 	struct rcm_wait wait;
-	enum fi_wait_obj wait_obj;
+	enum fi_wait_obj wait_obj; /* NONE, FD, POLLFD, SET, YIELD */
+	struct rcm_waitset_member member;
 	bool may_write;		 /* FI_WRITE */
 	struct rcm_list queue;	 /* struct rcm_eq_entry, in order */
 	struct rcm_list reqs;	 /* unanswered requests, struct rcm_connreq */

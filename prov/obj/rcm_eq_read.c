@@ -111,7 +111,7 @@ static ssize_t rcm_eq_sread(struct fid_eq *fid, uint32_t *event, void *buf,
 	ssize_t n;
 	int ready;
 
-	if (eq->wait.epfd < 0)
+	if (eq->wait_obj == FI_WAIT_NONE || eq->wait_obj == FI_WAIT_SET)
 		return -FI_ENOSYS;
 	for (;;) {
 		n = rcm_eq_read(fid, event, buf, len, flags);

@@ -17,6 +17,7 @@
 #include "rcm_info.h"
 #include "rcm_log.h"
 #include "rcm_pep.h"
+#include "rcm_waitset.h"
 
 static int rcm_fabric_close(struct fid *fid)
 {
@@ -32,17 +33,7 @@ static int rcm_fabric_close(struct fid *fid)
 	return 0;
 }
 
-static int rcm_fabric_wait_open(struct fid_fabric *fabric,
-				struct fi_wait_attr *attr,
-				struct fid_wait **waitset)
-{
-	(void)fabric;
-	(void)attr;
-	(void)waitset;
-	return -FI_ENOSYS;
-}
-
-static int rcm_trywait_one(struct fid *fid)
+int rcm_trywait(struct fid *fid)
 {
 	switch (fid->fclass) {
 	case FI_CLASS_EQ:
@@ -51,6 +42,8 @@ static int rcm_trywait_one(struct fid *fid)
 		return rcm_cq_trywait(fid);
 	case FI_CLASS_CNTR:
 		return rcm_cntr_trywait(fid);
+	case FI_CLASS_WAIT:
+		return rcm_waitset_trywait(fid);
 	default:
 		return -FI_EINVAL;
 	}
@@ -67,7 +60,7 @@ static int rcm_fabric_trywait(struct fid_fabric *fabric, struct fid **fids,
 
 	(void)fabric;
 	for (i = 0; i < count; i++) {
-		ret = rcm_trywait_one(fids[i]);
+		ret = rcm_trywait(fids[i]);
 		if (ret && (!result || result == -FI_EAGAIN))
 			result = ret;
 	}
@@ -89,7 +82,7 @@ static struct fi_ops_fabric rcm_fabric_ops = {
 	.domain = rcm_domain_open,
 	.passive_ep = rcm_pep_open,
 	.eq_open = rcm_eq_open,
-	.wait_open = rcm_fabric_wait_open,
+	.wait_open = rcm_waitset_open,
 	.trywait = rcm_fabric_trywait,
 	.domain2 = rcm_domain_open2,
 };

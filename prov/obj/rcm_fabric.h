@@ -19,6 +19,9 @@ struct rcm_fabric {
 int rcm_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
 		    void *context);
 
+/* fi_trywait(3) for one object that can be waited for: 0, -FI_EAGAIN, … */
+int rcm_trywait(struct fid *fid);
+
 static inline struct rcm_fabric *rcm_fabric_of(struct fid_fabric *fid)
 {
 	return rcm_container_of(fid, struct rcm_fabric, fid);

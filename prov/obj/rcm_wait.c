@@ -4,6 +4,8 @@
 #include "rcm_wait.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -77,6 +79,36 @@ void rcm_wait_lower(struct rcm_wait *wait)
 		eventfd_read(wait->evfd, &count);
 }
 
+static int rcm_wait_get_pollfd(const struct rcm_wait *wait,
+			       struct fi_wait_pollfd *list)
+{
+	size_t room = list->nfds;
+
+	list->change_index = 1; /* not what a caller starts with */
+	list->nfds = 1;
+	if (!room)
+		return -FI_ETOOSMALL;
+	if (!list->fd)
+		return -FI_EINVAL;
+	list->fd[0] = (struct pollfd){ .fd = wait->epfd, .events = POLLIN };
+	return 0;
+}
+
+int rcm_wait_get(const struct rcm_wait *wait, enum fi_wait_obj obj, void *arg)
+{
+	if (!arg)
+		return -FI_EINVAL;
+	switch (obj) {
+	case FI_WAIT_FD:
+		*(int *)arg = wait->epfd;
+		return 0;
+	case FI_WAIT_POLLFD:
+		return rcm_wait_get_pollfd(wait, arg);
+	default:
+		return -FI_ENODATA;
+	}
+}
+
 static int64_t rcm_wait_now(void)
 {
 	struct timespec ts;
@@ -96,6 +128,10 @@ int rcm_wait_until(struct rcm_wait *wait, int64_t deadline)
 	int64_t left = -1;
 	int n;
 
+	if (wait->epfd < 0) {
+		sched_yield();
+		return deadline < 0 || rcm_wait_now() < deadline;
+	}
 	if (deadline >= 0)
 		left = RCM_MAX(deadline - rcm_wait_now(), (int64_t)0);
 	n = epoll_wait(wait->epfd, &ev, 1, (int)left);

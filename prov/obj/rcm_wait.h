@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rdma/fi_eq.h>
+
 /*
  * What an event or completion queue gives out for FI_GETWAIT: one fd that is
  * readable while any of its sources is, or while the software flag is up.
@@ -28,6 +30,14 @@ void rcm_wait_del(struct rcm_wait *wait, int fd);
 void rcm_wait_raise(struct rcm_wait *wait);
 void rcm_wait_lower(struct rcm_wait *wait);
 
+/*
+ * fi_control(3), FI_GETWAIT, of a fid whose wait object is OBJ: the one fd
+ * into ARG, an int or a struct fi_wait_pollfd, whose list never changes.
+ * -FI_EINVAL without a place, -FI_ETOOSMALL with too small a one, -FI_ENODATA
+ * when OBJ is nothing to be retrieved.
+ */
+int rcm_wait_get(const struct rcm_wait *wait, enum fi_wait_obj obj, void *arg);
+
 /* Milliseconds of the monotonic clock at which TIMEOUT ms from now is over;
  * -1 for a TIMEOUT below 0. */
 int64_t rcm_wait_deadline(int timeout);
@@ -35,7 +45,8 @@ int64_t rcm_wait_deadline(int timeout);
 /*
  * Blocks until the fd is readable or DEADLINE is past: 1, 0, or a negative
  * FI_E code. A signal ends it, too, with 0: fi_cq(3) and fi_eq(3) say that a
- * reader returns when its thread is signaled.
+ * reader returns when its thread is signaled. One that is not open just
+ * yields (FI_WAIT_YIELD): 1 before DEADLINE, then 0.
  */
 int rcm_wait_until(struct rcm_wait *wait, int64_t deadline);
 

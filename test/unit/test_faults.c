@@ -236,6 +236,49 @@ static void prepare_one_thread(struct net *n)
 	n->hints->domain_attr->threading = FI_THREAD_DOMAIN;
 }
 
+/* Closes what is in a set of *N, which net_close() knows nothing of. */
+static void close_members(struct net *n)
+{
+	struct net_side *s = &n->side[0];
+
+	if (s->mr && !fi_close(&s->mr->fid))
+		s->mr = NULL;
+	if (s->cq && !fi_close(&s->cq->fid))
+		s->cq = NULL;
+	if (s->eq && !fi_close(&s->eq->fid))
+		s->eq = NULL;
+}
+
+static int run_sets(struct net *n)
+{
+	struct fi_wait_attr wait_attr = { .wait_obj = FI_WAIT_FD };
+	struct fi_poll_attr poll_attr = { 0 };
+	struct fid_wait *set;
+	struct fid_poll *polls;
+	int ret = net_open_domain(n);
+
+	if (!ret)
+		ret = n->fabric->ops->wait_open(n->fabric, &wait_attr, &set);
+	if (ret)
+		return ret;
+	n->eq_attr.wait_obj = FI_WAIT_SET;
+	n->eq_attr.wait_set = set;
+	n->cq_attr.wait_obj = FI_WAIT_SET;
+	n->cq_attr.wait_set = set;
+	ret = net_open_side(n, 0);
+	if (!ret)
+		ret = n->domain->ops->poll_open(n->domain, &poll_attr, &polls);
+	if (!ret) {
+		ret = polls->ops->poll_add(polls, &n->side[0].cq->fid, 0);
+		if (!ret)
+			polls->ops->poll_del(polls, &n->side[0].cq->fid, 0);
+		fi_close(&polls->fid);
+	}
+	close_members(n);
+	fi_close(&set->fid);
+	return ret;
+}
+
 static int run_join(struct net *n)
 {
 	int ret = net_open(n);
@@ -465,6 +508,7 @@ static const struct scenario counted = { .run = run_counted,
 					 .prepare = prepare_counted };
 static const struct scenario automatic = { .run = run_open,
 					   .prepare = prepare_auto };
+static const struct scenario sets = { .run = run_sets };
 static const struct scenario one_thread = { .run = run_whole,
 					    .prepare = prepare_one_thread };
 static const struct scenario bounced = { .run = run_whole, .conf = &no_inline };
@@ -534,6 +578,11 @@ Test(faults, counters_survive_each_allocation)
 Test(faults, control_thread_survives_each_allocation)
 {
 	every_allocation_fails(&automatic);
+}
+
+Test(faults, wait_and_poll_sets_survive_each_allocation)
+{
+	every_allocation_fails(&sets);
 }
 
 Test(faults, thread_domain_survives_each_call)

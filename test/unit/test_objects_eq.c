@@ -121,9 +121,7 @@ Test(eq, writing_needs_its_flag)
 /* LF commits 39a698d9f, d0e6c5b8c (FI_WAIT_MUTEX_COND) */
 Test(eq, wait_objects_that_are_not_offered_are_refused)
 {
-	static const enum fi_wait_obj wrong[] = { FI_WAIT_SET,
-						  FI_WAIT_MUTEX_COND,
-						  FI_WAIT_POLLFD, 99 };
+	static const enum fi_wait_obj wrong[] = { FI_WAIT_MUTEX_COND, 99 };
 	struct fi_eq_attr attr = { 0 };
 	struct fid_eq *other;
 

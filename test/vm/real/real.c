@@ -70,6 +70,30 @@ static void real_open_cq(struct real *r, struct fid_cq **cq)
 	real_ok(fi_cq_open(r->domain, &attr, cq, NULL));
 }
 
+static void real_bind_cntr(struct real *r, struct fid_ep *ep,
+			   struct fid_cntr **cntr, uint64_t flags)
+{
+	struct fi_cntr_attr attr = { .wait_obj = r->opts.cntr_wait };
+
+	real_ok(fi_cntr_open(r->domain, &attr, cntr, NULL));
+	real_ok(fi_ep_bind(ep, &(*cntr)->fid, flags));
+}
+
+static void real_bind(struct real *r, struct real_side *side)
+{
+	real_ok(fi_ep_bind(side->ep, &side->eq->fid, 0));
+	if (!r->opts.no_cq) {
+		real_ok(fi_ep_bind(side->ep, &side->txcq->fid,
+				   FI_TRANSMIT | r->opts.tx_bind));
+		real_ok(fi_ep_bind(side->ep, &side->rxcq->fid,
+				   FI_RECV | r->opts.rx_bind));
+	}
+	if (r->opts.counted) {
+		real_bind_cntr(r, side->ep, &side->txcntr, FI_SEND);
+		real_bind_cntr(r, side->ep, &side->rxcntr, FI_RECV);
+	}
+}
+
 void real_side_open(struct real *r, struct real_side *side,
 		    struct fi_info *info)
 {
@@ -79,11 +103,7 @@ void real_side_open(struct real *r, struct real_side *side,
 	real_open_cq(r, &side->txcq);
 	real_open_cq(r, &side->rxcq);
 	real_ok(fi_endpoint(r->domain, info, &side->ep, side));
-	real_ok(fi_ep_bind(side->ep, &side->eq->fid, 0));
-	real_ok(fi_ep_bind(side->ep, &side->txcq->fid,
-			   FI_TRANSMIT | r->opts.tx_bind));
-	real_ok(fi_ep_bind(side->ep, &side->rxcq->fid,
-			   FI_RECV | r->opts.rx_bind));
+	real_bind(r, side);
 	real_ok(fi_enable(side->ep));
 }
 
@@ -98,6 +118,8 @@ void real_side_close(struct real_side *side)
 	real_close_fid(side->ep ? &side->ep->fid : NULL);
 	real_close_fid(side->txcq ? &side->txcq->fid : NULL);
 	real_close_fid(side->rxcq ? &side->rxcq->fid : NULL);
+	real_close_fid(side->txcntr ? &side->txcntr->fid : NULL);
+	real_close_fid(side->rxcntr ? &side->rxcntr->fid : NULL);
 	real_close_fid(side->eq ? &side->eq->fid : NULL);
 	memset(side, 0, sizeof(*side));
 }

@@ -55,12 +55,16 @@ struct real_opts {
 	enum fi_cq_format format; /* UNSPEC: FI_CQ_FORMAT_DATA */
 	enum fi_wait_obj cq_wait;
 	uint64_t tx_bind, rx_bind; /* more flags for binding the CQ */
+	bool counted;		   /* both kinds are counted, with cntr_wait */
+	enum fi_wait_obj cntr_wait;
+	bool no_cq; /* the endpoint is not bound to its CQs */
 };
 
 /* One side of a connection, with queues of its own. */
 struct real_side {
 	struct fid_eq *eq;
 	struct fid_cq *txcq, *rxcq;
+	struct fid_cntr *txcntr, *rxcntr; /* with opts.counted */
 	struct fid_ep *ep;
 };
 

@@ -88,6 +88,22 @@ static void rcm_info_fill_ep(struct fi_ep_attr *ep, const struct rcm_dev *dev,
 	ep->rx_ctx_cnt = 1;
 }
 
+/* The tail of struct fi_domain_attr from 2.5 on, whatever our headers say. */
+struct rcm_info_cntr_tail {
+	uint64_t max_cntr_value;
+	uint64_t max_err_cntr_value;
+};
+#define RCM_INFO_CNTR_TAIL 208 /* bytes from the start */
+
+void rcm_info_set_cntr_max(struct fi_domain_attr *domain, uint32_t core)
+{
+	const struct rcm_info_cntr_tail tail = { UINT64_MAX, UINT64_MAX };
+
+	if (FI_VERSION_GE(core, FI_VERSION(2, 5)))
+		memcpy((char *)domain + RCM_INFO_CNTR_TAIL, &tail,
+		       sizeof(tail));
+}
+
 static int rcm_info_fill_domain(struct fi_domain_attr *domain,
 				const struct rcm_dev *dev)
 {
@@ -110,6 +126,7 @@ static int rcm_info_fill_domain(struct fi_domain_attr *domain,
 	domain->max_ep_rx_ctx = 1;
 	domain->cntr_cnt = RCM_CNTR_CNT;
 	domain->max_ep_srx_ctx = (size_t)rcm_dev_max_srq(&dev->attr);
+	rcm_info_set_cntr_max(domain, fi_version());
 	domain->mr_iov_limit = RCM_MR_IOV_LIMIT;
 	domain->caps = RCM_DOMAIN_CAPS;
 	/* the largest is the private data of a refusal, on an event queue */

@@ -60,6 +60,13 @@ const char *rcm_info_fabric_name(const struct rcm_dev *dev,
 				 const struct rcm_dev_port *port,
 				 char buf[RCM_FABRIC_NAME]);
 
+/*
+ * Says that counters have all 64 bits: max_cntr_value and max_err_cntr_value,
+ * which struct fi_domain_attr has since 2.5. CORE is fi_version(): an older
+ * core's struct is shorter.
+ */
+void rcm_info_set_cntr_max(struct fi_domain_attr *domain, uint32_t core);
+
 /* The capabilities that HINTS (or NULL) ask for, of those offered. */
 uint64_t rcm_info_caps(const struct fi_info *hints);
 

@@ -367,3 +367,16 @@ Test(info, printing_an_info_prints_its_nic)
 	cr_assert_eq(strlen(small), sizeof(small) - 1);
 	fi_freeinfo(i);
 }
+
+/* struct fi_domain_attr of 2.5 has the two at its very end */
+Test(info, counters_have_all_bits_where_the_core_can_say_so)
+{
+	uint64_t words[28] = { 0 };
+
+	rcm_info_set_cntr_max((struct fi_domain_attr *)words, FI_VERSION(2, 4));
+	for (int i = 0; i < 28; i++)
+		cr_assert_eq(words[i], 0);
+	rcm_info_set_cntr_max((struct fi_domain_attr *)words, FI_VERSION(2, 5));
+	for (int i = 0; i < 28; i++)
+		cr_assert_eq(words[i], i < 26 ? 0 : UINT64_MAX);
+}

@@ -9,6 +9,7 @@
 
 #include "rcm_domain.h"
 #include "rcm_log.h"
+#include "rcm_offer.h"
 
 /* An engine that adds to a counter, for one or more of its endpoints. */
 struct rcm_cntr_link {
@@ -303,10 +304,10 @@ static int rcm_cntr_check_attr(const struct fi_cntr_attr *attr)
 			 (unsigned long long)attr->flags);
 		return -FI_EBADFLAGS;
 	}
-	if (attr->events != FI_CNTR_EVENTS_COMP) {
-		RCM_INFO(CNTR, "events %d are not offered: completions are",
-			 (int)attr->events);
-		return -FI_ENOSYS;
+	if ((int)attr->events != FI_CNTR_EVENTS_COMP &&
+	    (int)attr->events != RCM_CNTR_BYTES) {
+		RCM_INFO(CNTR, "unknown events %d", (int)attr->events);
+		return -FI_EINVAL;
 	}
 	return rcm_cntr_check_wait((int)attr->wait_obj);
 }
@@ -324,6 +325,7 @@ static struct rcm_cntr *rcm_cntr_new(struct rcm_domain *domain,
 							    attr->wait_obj;
 	if (cntr->wait_obj == FI_WAIT_FD)
 		cntr->tally.changed = rcm_cntr_changed;
+	cntr->tally.bytes = (int)attr->events == RCM_CNTR_BYTES;
 	rcm_ref_init(&cntr->refs);
 	rcm_list_init(&cntr->links);
 	rcm_lock_init(&cntr->lock, RCM_RANK_CNTR, domain->locked);

@@ -81,6 +81,7 @@
 #define RCM_OLD_REG_MR	     (1ULL << 59)
 #define RCM_SOCKADDR_IP	     17		  /* 2.3 */
 #define RCM_PROGRESS_UNIFIED 3		  /* 1.21 */
+#define RCM_CNTR_BYTES	     1		  /* FI_CNTR_EVENTS_BYTES, 2.0 */
 #define RCM_GETINFO_RESCAN   (1ULL << 35) /* 2.2 */
 /* Private to the core: ofi_rxm or the like asks. */
 #define RCM_GETINFO_LAYERED (1ULL << 59)

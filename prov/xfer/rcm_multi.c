@@ -357,10 +357,10 @@ bool rcm_multi_done(struct rcm_cqset *cs, struct rcm_ring *ring,
 		/* told in any case: fi_msg(3) */
 		done->flags |= FI_MULTI_RECV;
 		wanted = true;
-		rcm_slot_end(ring, pos, kind, 0);
+		rcm_slot_end(ring, pos, kind, 0, wc->byte_len);
 		rcm_ring_retire(ring, pos);
 	} else {
-		rcm_slot_tell(ring, kind, 0);
+		rcm_slot_tell(ring, kind, 0, wc->byte_len);
 	}
 	if (rcm_unlikely(
 		    atomic_load_explicit(&multi->down, memory_order_relaxed))) {

@@ -56,15 +56,16 @@ static int rcm_qp_open_ring(struct rcm_qp *qp, struct rcm_cqset *cs,
 }
 
 /* The counters of both directions, before anything is posted. */
-static void rcm_qp_set_tallies(struct rcm_qp *qp)
+static int rcm_qp_set_tallies(struct rcm_qp *qp)
 {
-	int op;
+	int op, ret = 0;
 
-	for (op = 0; op < RCM_OP_COUNT; op++)
+	for (op = 0; !ret && op < RCM_OP_COUNT; op++)
 		if (qp->attr.tally[op])
-			rcm_slot_count(op == RCM_OP_RECV ? &qp->rq.ring :
-							   &qp->sq.ring,
-				       op, qp->attr.tally[op]);
+			ret = rcm_slot_count(op == RCM_OP_RECV ? &qp->rq.ring :
+								 &qp->sq.ring,
+					     op, qp->attr.tally[op]);
+	return ret;
 }
 
 static void rcm_qp_close_ring(struct rcm_cqset *cs, struct rcm_ring *ring,
@@ -306,7 +307,9 @@ int rcm_qp_open(struct rcm_qp *qp, const struct rcm_qp_attr *attr, uint8_t port)
 		ret = rcm_qp_create(qp);
 	if (ret)
 		goto err_free;
-	rcm_qp_set_tallies(qp);
+	ret = rcm_qp_set_tallies(qp);
+	if (ret)
+		goto err_destroy;
 	if (attr->tx_cq && attr->lends) {
 		ret = rcm_leases_open(&sq->ring, attr->pd, 0,
 				      &attr->tx_cq->ended);

@@ -33,5 +33,6 @@ int rcm_ring_open(struct rcm_ring *ring, struct rcm_qp *qp, uint32_t depth)
 void rcm_ring_close(struct rcm_ring *ring)
 {
 	free(ring->context);
+	free(ring->bytes);
 	memset(ring, 0, sizeof(*ring));
 }

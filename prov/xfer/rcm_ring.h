@@ -58,6 +58,7 @@ struct rcm_ring {
 	uint8_t kind_always;
 	struct rcm_tally *tally[RCM_OP_COUNT]; /* counters, or NULL */
 	struct rcm_leases *leases;	       /* rcm_lease.h, or NULL */
+	uint32_t *bytes; /* of each send, if a counter adds them up; or NULL */
 
 	/* the producer's */
 	_Atomic uint32_t tail;
@@ -126,6 +127,8 @@ static inline void rcm_ring_move(struct rcm_ring *ring, uint32_t from,
 {
 	ring->context[to & ring->mask] = ring->context[from & ring->mask];
 	ring->kind[to & ring->mask] = ring->kind[from & ring->mask];
+	if (ring->bytes)
+		ring->bytes[to & ring->mask] = ring->bytes[from & ring->mask];
 }
 
 /*

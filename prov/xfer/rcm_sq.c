@@ -12,6 +12,7 @@
 #include "rcm_lease.h"
 #include "rcm_log.h"
 #include "rcm_qp.h"
+#include "rcm_slot.h"
 #include "rcm_stage.h"
 
 /* A send needs a registered buffer here. Told once. */
@@ -111,6 +112,8 @@ static inline void rcm_sq_fill(struct rcm_sq *sq, const struct rcm_tx *tx,
 	    (kind & (RCM_SLOT_ENTRY | RCM_SLOT_SPECIAL))) {
 		wr->send_flags = IBV_SEND_SIGNALED;
 		sq->since_signal = 0;
+		if (rcm_unlikely(kind & RCM_SLOT_SPECIAL))
+			rcm_slot_sends(&sq->ring, tx->len);
 	}
 	wr->wr_id = rcm_ring_push(&sq->ring, tx->context, kind);
 	wr->next = NULL;

@@ -284,12 +284,12 @@ static inline void rcm_srq_retire(struct rcm_srq *srq,
 }
 
 /* The queue pair's counter of receives, if it has one. */
-static inline void rcm_srq_count(struct rcm_qp *qp, int err)
+static inline void rcm_srq_count(struct rcm_qp *qp, int err, uint32_t len)
 {
 	struct rcm_ring *ring = &qp->rq.ring;
 
 	if (rcm_unlikely(ring->kind_always & RCM_SLOT_SPECIAL))
-		rcm_slot_end(ring, 0, RCM_OP_RECV, err);
+		rcm_slot_end(ring, 0, RCM_OP_RECV, err, len);
 }
 
 /* How a ring would say what kind of request it was. */
@@ -318,7 +318,7 @@ bool rcm_srq_done(struct rcm_cqset *cs, const struct ibv_wc *wc,
 	kind = rcm_srq_kind(qp, slot);
 	done->op_context = slot->context;
 	rcm_srq_retire(qp->attr.srq, slot);
-	rcm_srq_count(qp, 0);
+	rcm_srq_count(qp, 0, wc->byte_len);
 	return rcm_wc_fill(wc, kind, done);
 }
 
@@ -340,7 +340,7 @@ void rcm_srq_failed(struct rcm_cqset *cs, const struct ibv_wc *wc)
 	comp.prov_errno = (int)wc->status;
 	comp.vendor_err = wc->vendor_err;
 	rcm_srq_retire(qp->attr.srq, slot);
-	rcm_srq_count(qp, comp.err);
+	rcm_srq_count(qp, comp.err, 0);
 	/* ofi_rxm takes any error entry's context for its own (design D18) */
 	if ((kind & RCM_SLOT_ENTRY) || !qp->attr.layered)
 		rcm_soft_push(&cs->soft, &comp);

@@ -121,7 +121,7 @@ static void rcm_stage_tell(struct rcm_qp *qp, uint32_t pos, ssize_t ret)
 
 	rcm_lock(&cs->lock);
 	if (kind & RCM_SLOT_SPECIAL)
-		rcm_slot_end(ring, pos, kind, comp.err);
+		rcm_slot_end(ring, pos, kind, comp.err, 0);
 	rcm_lease_settle(&cs->ended);
 	if (told && !rcm_soft_reserve(&cs->soft, 1))
 		rcm_soft_push(&cs->soft, &comp);

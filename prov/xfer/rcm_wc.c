@@ -82,7 +82,7 @@ bool rcm_wc_cancel(struct rcm_cqset *cs, struct rcm_ring *ring, uint32_t pos,
 
 	rcm_wc_name(ring, pos, kind, &comp);
 	if (kind & RCM_SLOT_SPECIAL)
-		rcm_slot_end(ring, pos, kind, FI_ECANCELED);
+		rcm_slot_end(ring, pos, kind, FI_ECANCELED, 0);
 	rcm_lease_settle(&cs->ended);
 	if (!rcm_wc_is_told(ring, kind))
 		return true;
@@ -129,7 +129,7 @@ void rcm_wc_failed(struct rcm_cqset *cs, const struct ibv_wc *wc)
 	comp.prov_errno = (int)wc->status;
 	comp.vendor_err = wc->vendor_err;
 	if (kind & RCM_SLOT_SPECIAL)
-		rcm_slot_end(ring, pos, kind, comp.err);
+		rcm_slot_end(ring, pos, kind, comp.err, 0);
 	rcm_ring_retire(ring, pos);
 
 	if (rcm_wc_is_told(ring, kind))

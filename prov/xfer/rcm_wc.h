@@ -113,7 +113,7 @@ static inline bool rcm_wc_done(struct rcm_cqset *cs, const struct ibv_wc *wc,
 	if (rcm_unlikely(kind & RCM_SLOT_SPECIAL)) {
 		if (kind & RCM_SLOT_MULTI)
 			return rcm_multi_done(cs, ring, wc, done);
-		rcm_slot_end(ring, pos, kind, 0);
+		rcm_slot_end(ring, pos, kind, 0, wc->byte_len);
 	}
 	rcm_ring_retire(ring, pos);
 	return rcm_wc_fill(wc, kind, done);

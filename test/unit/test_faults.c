@@ -436,7 +436,8 @@ static int run_waiting(struct net *n)
 /* Both kinds of counters, and on one side no completion queue. */
 static int bind_counted(struct net *n, int side, struct fid_ep *ep)
 {
-	struct fi_cntr_attr attr = { .wait_obj = FI_WAIT_FD };
+	/* FI_CNTR_EVENTS_BYTES */
+	struct fi_cntr_attr attr = { .wait_obj = FI_WAIT_FD, .events = 1 };
 	struct net_side *s = &n->side[side];
 	int ret = fi_cntr_open(n->domain, &attr, &s->tx_cntr, NULL);
 

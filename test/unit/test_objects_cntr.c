@@ -108,7 +108,7 @@ Test(cntr, attributes_that_are_not_offered_are_refused)
 		{ { .wait_obj = FI_WAIT_MUTEX_COND }, -FI_ENOSYS },
 		{ { .wait_obj = FI_WAIT_POLLFD }, -FI_ENOSYS },
 		{ { .wait_obj = 77 }, -FI_EINVAL },
-		{ { .events = 77 }, -FI_ENOSYS },
+		{ { .events = 77 }, -FI_EINVAL },
 		{ { .flags = 1 }, -FI_EBADFLAGS },
 	};
 	struct fid_cntr *cntr;
@@ -311,6 +311,32 @@ Test(cntr, one_counter_may_count_all_kinds_of_several_endpoints)
 	cr_assert_eq(net_recv(&n, 1, 0, 64, NULL), 0);
 	cr_assert_eq(net_send(&n, 0, 0, 64, NULL), 0);
 	expect(n.side[0].tx_cntr, 16, 0);
+}
+
+/* 1 is FI_CNTR_EVENTS_BYTES, which older headers do not have. */
+Test(cntr, bytes_of_successes_are_added_up)
+{
+	struct net_comp comp;
+
+	cntr_attr.events = 1;
+	join_counted(FI_WAIT_NONE);
+	cr_assert_eq(net_exchange(&n, 0, 3, 100), 0);
+	cr_assert_eq(net_exchange(&n, 0, 2, 5000), 0);
+	cr_assert_eq(net_exchange(&n, 0, 1, 0), 0);
+	expect(n.side[0].tx_cntr, 10300, 0);
+	expect(n.side[1].rx_cntr, 10300, 0);
+	expect(n.side[0].rx_cntr, 0, 0);
+	cr_assert_eq(net_recv(&n, 1, 0, 64, NULL), 0);
+	cr_assert_eq(fi_inject(n.side[0].ep, "abc", 3, 0), 0);
+	expect(n.side[0].tx_cntr, 10303, 0);
+	expect(n.side[1].rx_cntr, 10303, 0);
+	cr_assert_eq(net_recv(&n, 1, 0, 16, NULL), 0);
+	cr_assert_eq(net_send(&n, 0, 0, 64, NULL), 0);
+	expect(n.side[0].tx_cntr, 10303, 1);
+	expect(n.side[1].rx_cntr, 10303, 1);
+	while (!net_comp(&n, n.side[1].cq, &comp) && !comp.err)
+		;
+	cr_assert_eq(comp.err, FI_ETRUNC);
 }
 
 /* Endpoints that are bound to counters alone. */

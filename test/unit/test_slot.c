@@ -107,3 +107,25 @@ Test(slot, request_that_was_never_accepted_is_not_counted)
 	expect_sends(0, 0);
 	cr_assert_eq(told, 0);
 }
+
+/* What moves up in a chain takes its length along. */
+Test(slot, bytes_of_staged_sends_are_their_own)
+{
+	struct rcm_comp comp;
+	struct rcm_qp_attr attr = qp.attr;
+
+	rcm_qp_close(&qp);
+	atomic_store(&sends.value, 0);
+	sends.bytes = true;
+	open_qp_with(&attr);
+	cr_assert_eq(post(8, RCM_TX_MORE, 1), 0);
+	cr_assert_eq(post(16, RCM_TX_MORE, 2), 0);
+	script.post_err = EINVAL;
+	cr_assert_eq(post(32, 0, 3), 0);
+	expect_sends(0, 1);
+	script_sent(dev, 2);
+	cr_assert_eq(rcm_cqset_read(&cs, data, 1), -FI_EAVAIL);
+	cr_assert_eq(rcm_cqset_read_err(&cs, &comp), 0);
+	cr_assert_eq(next_context(), 0);
+	expect_sends(48, 1);
+}

@@ -253,6 +253,31 @@ Test(cntr, reading_the_counter_sends_what_waits_for_its_doorbell)
 	expect(n.side[1].rx_cntr, 1, 0);
 }
 
+Test(cntr, messages_in_one_buffer_are_counted_one_by_one)
+{
+	struct net_side *s = &n.side[1];
+	struct iovec iov = { s->buf, 4096 };
+	struct fi_msg msg = { .msg_iov = &iov,
+			      .desc = &s->desc,
+			      .iov_count = 1 };
+	size_t min = 64;
+
+	n.hints->caps |= FI_MULTI_RECV;
+	join_counted(FI_WAIT_NONE);
+	cr_assert_eq(fi_setopt(&s->ep->fid, FI_OPT_ENDPOINT,
+			       FI_OPT_MIN_MULTI_RECV, &min, sizeof(min)),
+		     0);
+	cr_assert_eq(fi_recvmsg(s->ep, &msg, FI_MULTI_RECV), 0);
+	for (unsigned int i = 1; i <= 5; i++) {
+		cr_assert_eq(net_send(&n, 0, 0, 100, NULL), 0);
+		expect(s->rx_cntr, i, 0);
+	}
+	/* what is left of the buffer is canceled in the end */
+	cr_assert_eq(fi_close(&s->ep->fid), 0);
+	s->ep = NULL;
+	expect(s->rx_cntr, 5, 1);
+}
+
 Test(cntr, truncated_receive_counts_as_an_error)
 {
 	struct net_comp comp;

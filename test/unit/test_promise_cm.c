@@ -171,24 +171,23 @@ Test(promise_cm, events_name_what_they_are_about)
 /* The size of the reader's buffer is the limit of the private data. */
 Test(promise_cm, private_data_is_cut_to_the_readers_buffer)
 {
-	struct {
-		struct fi_eq_cm_entry entry;
-		char data[8];
-	} small;
+	uint8_t small[sizeof(struct fi_eq_cm_entry) + 8];
+	const size_t head = sizeof(struct fi_eq_cm_entry);
+	struct fi_eq_cm_entry entry;
 	uint32_t event;
 	ssize_t ret = -FI_EAGAIN;
 
-	memset(&small, '#', sizeof(small));
+	memset(small, '#', sizeof(small));
 	cr_assert_eq(net_listen(&n), 0);
 	cr_assert_eq(net_connect(&n, "123456789", 9), 0);
 	for (int i = 0; i < 20 && ret == -FI_EAGAIN; i++) {
-		(void)fi_eq_read(n.side[0].eq, &event, &small, 0, 0);
-		ret = fi_eq_read(n.side[1].eq, &event, &small,
-				 sizeof(small.entry) + 4, 0);
+		(void)fi_eq_read(n.side[0].eq, &event, small, 0, 0);
+		ret = fi_eq_read(n.side[1].eq, &event, small, head + 4, 0);
 	}
-	cr_assert_eq(ret, (ssize_t)sizeof(small.entry) + 4);
-	cr_assert_arr_eq(small.data, "1234####", 8);
-	n.req = small.entry.info;
+	cr_assert_eq(ret, (ssize_t)head + 4);
+	cr_assert_arr_eq(small + head, "1234####", 8);
+	memcpy(&entry, small, head);
+	n.req = entry.info;
 }
 
 Test(promise_cm, event_queue_without_attributes_is_the_default)

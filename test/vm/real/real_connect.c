@@ -214,6 +214,33 @@ Test(connect, listening_twice_at_one_port_says_so)
 	real_close(&r);
 }
 
+/* LF#966, UCX#8585 */
+Test(connect, name_is_given_before_listening)
+{
+	struct sockaddr_in name, got;
+	size_t len = sizeof(got);
+	struct fid_pep *pep, *other;
+	struct real r;
+
+	real_open(&r, NULL);
+	memcpy(&name, &r.addr, sizeof(name));
+	name.sin_port = 0;
+	real_ok(fi_passive_ep(r.fabric, r.info, &pep, NULL));
+	real_ok(fi_pep_bind(pep, &r.eq->fid, 0));
+	real_ok(fi_setname(&pep->fid, &name, sizeof(name)));
+	real_ok(fi_getname(&pep->fid, &got, &len));
+	cr_assert_neq(got.sin_port, 0);
+	real_ok(fi_passive_ep(r.fabric, r.info, &other, NULL));
+	real_ok(fi_pep_bind(other, &r.eq->fid, 0));
+	real_fails(FI_EADDRINUSE, fi_setname(&other->fid, &got, sizeof(got)));
+	real_ok(fi_listen(pep));
+	real_ok(fi_getname(&pep->fid, &name, &len));
+	cr_assert_eq(name.sin_port, got.sin_port);
+	real_ok(fi_close(&other->fid));
+	real_ok(fi_close(&pep->fid));
+	real_close(&r);
+}
+
 /*
  * LF#12346, mercury#111: an address of the subnet that nobody owns. Needs a
  * wire: on a device without one every address is there.

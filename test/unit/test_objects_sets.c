@@ -103,6 +103,7 @@ static void check_pollfd(struct fid *fid)
 	cr_assert_eq(fds[1].fd, -2);
 }
 
+/* LF commit b229fa313: and says how many it needs */
 Test(sets, list_of_fds_has_one_that_wakes)
 {
 	struct pollfd fds[1];

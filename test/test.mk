@@ -161,6 +161,7 @@ test_vm_real_test_real_SOURCES += test/vm/real/real_connect.c
 test_vm_real_test_real_SOURCES += test/vm/real/real_counter.c
 test_vm_real_test_real_SOURCES += test/vm/real/real_message.c
 test_vm_real_test_real_SOURCES += test/vm/real/real_multi.c
+test_vm_real_test_real_SOURCES += test/vm/real/real_progress.c
 test_vm_real_test_real_SOURCES += test/vm/real/real_queue.c
 test_vm_real_test_real_LDADD = $(CRITERION_LIBS) $(LIBFABRIC_LIBS)
 

@@ -25,6 +25,8 @@ static struct fi_info *real_hints(const struct real *r)
 	hints->caps = FI_MSG | r->opts.caps;
 	hints->domain_attr->mr_mode = FI_MR_LOCAL;
 	hints->fabric_attr->prov_name = strdup("rcm");
+	hints->domain_attr->threading = r->opts.threading;
+	hints->domain_attr->control_progress = r->opts.control;
 	hints->tx_attr->size = r->opts.tx_size;
 	hints->rx_attr->size = r->opts.rx_size;
 	return hints;

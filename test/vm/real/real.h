@@ -54,6 +54,8 @@ struct real_opts {
 	size_t tx_size, rx_size;
 	enum fi_cq_format format; /* UNSPEC: FI_CQ_FORMAT_DATA */
 	enum fi_wait_obj cq_wait;
+	enum fi_threading threading;
+	enum fi_progress control;
 	uint64_t tx_bind, rx_bind; /* more flags for binding the CQ */
 	bool counted;		   /* both kinds are counted, with cntr_wait */
 	enum fi_wait_obj cntr_wait;

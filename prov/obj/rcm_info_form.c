@@ -29,24 +29,32 @@ uint64_t rcm_info_caps(const struct fi_info *hints)
 	return caps | mods | (asked & RCM_MANUAL_CAPS) | RCM_FREE_CAPS;
 }
 
-/* Registrations that a peer may use need keys and addresses of the device. */
+/*
+ * Registrations that a peer may use need keys and addresses of the device.
+ * FI_MR_LOCAL is kept where it is offered, since it is faster, and needed by
+ * none but shared receives, which do not register for themselves.
+ */
 static int rcm_mr_needed(const struct fi_info *hints)
 {
+	int needed = 0;
+
 	if (rcm_info_caps(hints) & (FI_REMOTE_READ | FI_REMOTE_WRITE))
-		return RCM_MR_MODE;
-	return FI_MR_LOCAL;
+		needed |= RCM_MR_BASIC_MAP;
+	if (hints && hints->ep_attr &&
+	    hints->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT)
+		needed |= FI_MR_LOCAL;
+	return needed;
 }
 
 /* The form of API 1.4 and before, kept alive by FI_MR_BASIC afterwards. */
-static int rcm_mr_form_basic(bool local_mr, struct rcm_mr_form *form,
-			     int *missing)
+static int rcm_mr_form_basic(bool local_mr, int needed,
+			     struct rcm_mr_form *form, int *missing)
 {
-	if (!local_mr) {
-		*missing = FI_MR_LOCAL;
+	*missing = local_mr ? 0 : needed & FI_MR_LOCAL;
+	if (*missing)
 		return -FI_ENODATA;
-	}
 	form->mr_mode = RCM_OLD_MR_BASIC;
-	form->local_mr = true;
+	form->local_mr = local_mr;
 	return 0;
 }
 
@@ -70,7 +78,7 @@ static int rcm_mr_form_old_local(int asked, int needed,
 	int ret = rcm_mr_form_bits(asked, needed & ~FI_MR_LOCAL, form, missing);
 
 	if (!ret)
-		form->local_mr = needed & FI_MR_LOCAL;
+		form->local_mr = true;
 	return ret;
 }
 
@@ -85,14 +93,15 @@ int rcm_info_mr_form(uint32_t version, const struct fi_info *hints,
 	*missing = 0;
 	if (!hints || !hints->domain_attr) {
 		if (old)
-			return rcm_mr_form_basic(local_mr, form, missing);
+			return rcm_mr_form_basic(local_mr, needed, form,
+						 missing);
 		return rcm_mr_form_bits(RCM_MR_MODE, needed, form, missing);
 	}
 	asked = hints->domain_attr->mr_mode;
 	if (asked == RCM_OLD_MR_BASIC || (old && !asked))
-		return rcm_mr_form_basic(local_mr, form, missing);
+		return rcm_mr_form_basic(local_mr, needed, form, missing);
 	if (asked == RCM_OLD_MR_SCALABLE || old) {
-		*missing = needed;
+		*missing = RCM_MR_BASIC_MAP;
 		return -FI_ENODATA;
 	}
 	if (local_mr && !(asked & FI_MR_LOCAL))

@@ -184,15 +184,24 @@ static inline bool rcm_msg_wants_entry(const struct rcm_ep *ep, uint64_t flags)
 	return !ep->rx_selective || (flags & FI_COMPLETION);
 }
 
-/* A receive cannot do without a registered buffer. Told once. */
-static ssize_t rcm_msg_no_desc(struct rcm_ep *ep, size_t len)
+/* Registered by the application, where FI_MR_LOCAL says so. Told once. */
+static ssize_t rcm_msg_no_desc(struct rcm_ep *ep)
 {
 	if (!atomic_exchange(&ep->qp.rq.key_missed, true))
-		RCM_WARN(EP_DATA,
-			 "a receive of %zu bytes without a descriptor: "
-			 "FI_MR_LOCAL asks for one",
-			 len);
+		RCM_WARN(EP_DATA, "a receive without a descriptor: "
+				  "FI_MR_LOCAL asks for one");
 	return -FI_EINVAL;
+}
+
+/* A buffer of SGE has no key: the receive registers it. */
+static __attribute__((noinline)) ssize_t
+rcm_msg_recv_lending(struct rcm_ep *ep, struct ibv_sge *sge, uint32_t n_sge,
+		     void *context, uint64_t flags)
+{
+	if (!ep->qp.attr.lends)
+		return rcm_msg_no_desc(ep);
+	return rcm_rq_post_lending(&ep->qp, sge, n_sge, context,
+				   rcm_msg_wants_entry(ep, flags));
 }
 
 /* FI_MULTI_RECV: a buffer for many messages may be longer than the longest. */
@@ -205,14 +214,16 @@ rcm_msg_recv_multi(struct rcm_ep *ep, const void *buf, size_t len, void *desc,
 		.len = len,
 		.min = atomic_load(&ep->min_multi_recv),
 	};
+	bool wants_entry = rcm_msg_wants_entry(ep, flags);
 
-	if (len) {
-		if (!desc)
-			return rcm_msg_no_desc(ep, len);
+	if (len && desc)
 		multi.lkey = rcm_mr_lkey(desc);
-	}
-	return rcm_multi_post(&ep->qp, &multi, context,
-			      rcm_msg_wants_entry(ep, flags));
+	else if (len && ep->qp.attr.lends)
+		return rcm_multi_post_lending(&ep->qp, &multi, context,
+					      wants_entry);
+	else if (len)
+		return rcm_msg_no_desc(ep);
+	return rcm_multi_post(&ep->qp, &multi, context, wants_entry);
 }
 
 static ssize_t rcm_msg_recv(struct fid_ep *fid, void *buf, size_t len,
@@ -229,10 +240,11 @@ static ssize_t rcm_msg_recv(struct fid_ep *fid, void *buf, size_t len,
 	if (rcm_unlikely(flags & FI_MULTI_RECV))
 		return rcm_msg_recv_multi(ep, buf, len, desc, context, flags);
 	if (len) {
-		if (rcm_unlikely(!desc))
-			return rcm_msg_no_desc(ep, len);
 		if (rcm_unlikely(len > ep->max_msg_size))
 			return -FI_EMSGSIZE;
+		if (rcm_unlikely(!desc))
+			return rcm_msg_recv_lending(ep, &sge, 1, context,
+						    flags);
 		sge.lkey = rcm_mr_lkey(desc);
 	}
 	return rcm_rq_post(&ep->qp, &sge, len != 0, context, false,
@@ -259,10 +271,10 @@ static ssize_t rcm_msg_recv_iov(struct rcm_ep *ep, const struct iovec *iov,
 	ret = rcm_msg_gather(&to, iov, desc, count, ep->limits.rx_iov);
 	if (rcm_unlikely(ret))
 		return ret;
-	if (rcm_unlikely(to.flags & RCM_TX_NO_KEY))
-		return rcm_msg_no_desc(ep, to.len);
 	if (rcm_unlikely(to.len > ep->max_msg_size))
 		return -FI_EMSGSIZE;
+	if (rcm_unlikely(to.flags & RCM_TX_NO_KEY))
+		return rcm_msg_recv_lending(ep, to.sge, to.n, context, flags);
 	return rcm_rq_post(&ep->qp, to.sge, to.n, context, flags & FI_MORE,
 			   rcm_msg_wants_entry(ep, flags));
 }

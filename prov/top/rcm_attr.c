@@ -94,7 +94,7 @@ static int rcm_attr_check_mr(uint32_t version, const struct fi_info *hints,
 		FI_MAJOR(version), FI_MINOR(version),
 		rcm_tostr(text, &missing, FI_TYPE_MR_MODE),
 		FI_VERSION_LT(version, FI_VERSION(1, 5)) ?
-			" (mode FI_LOCAL_MR with FI_MR_BASIC)" :
+			" (together, before API 1.5: FI_MR_BASIC)" :
 			"");
 }
 

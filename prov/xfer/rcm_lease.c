@@ -149,7 +149,7 @@ static struct rcm_lease *rcm_lease_copy(struct rcm_leases *leases,
  * One line for a queue, and the rest where somebody looks for them: the
  * application may go on trying.
  */
-static int rcm_lease_failed(struct rcm_leases *leases, uint32_t len, int err)
+static int rcm_lease_failed(struct rcm_leases *leases, size_t len, int err)
 {
 	char memlock[RCM_DEV_MEMLOCK] = "";
 	/* reading completions would not end it */
@@ -159,42 +159,68 @@ static int rcm_lease_failed(struct rcm_leases *leases, uint32_t len, int err)
 		rcm_dev_memlock(memlock);
 	if (!atomic_exchange(&leases->told, true))
 		RCM_WARN(EP_DATA,
-			 "registering %u bytes for one operation: %s%s", len,
+			 "registering %zu bytes for one operation: %s%s", len,
 			 fi_strerror(-ret), memlock);
 	else
 		RCM_INFO(EP_DATA,
-			 "registering %u bytes for one operation: %s%s", len,
+			 "registering %zu bytes for one operation: %s%s", len,
 			 fi_strerror(-ret), memlock);
 	return ret;
+}
+
+/* One more region of LEASE; its key in *LKEY. */
+static int rcm_lease_add(struct rcm_leases *leases, struct rcm_lease *lease,
+			 uint64_t addr, size_t len, uint32_t *lkey)
+{
+	struct ibv_mr *mr = rcm_sys->reg_mr(leases->pd, (void *)(uintptr_t)addr,
+					    len, leases->access);
+
+	if (!mr)
+		return rcm_lease_failed(leases, len, errno);
+	lease->mr[lease->n++] = mr;
+	*lkey = mr->lkey;
+	return 0;
+}
+
+static struct rcm_lease *rcm_lease_new(uint32_t most)
+{
+	struct rcm_lease *lease;
+
+	return calloc(1, sizeof(*lease) + most * sizeof(struct ibv_mr *));
 }
 
 /* Registers the TODO buffers that have no key. */
 static int rcm_lease_register(struct rcm_leases *leases, struct ibv_sge *sge,
 			      uint32_t n, uint32_t todo, struct rcm_lease **out)
 {
-	struct rcm_lease *lease =
-		calloc(1, sizeof(*lease) + todo * sizeof(struct ibv_mr *));
-	struct ibv_mr *mr;
+	struct rcm_lease *lease = rcm_lease_new(todo);
+	int ret = lease ? 0 : -FI_ENOMEM;
 	uint32_t i;
 
-	if (!lease)
-		return -FI_ENOMEM;
-	for (i = 0; i < n; i++) {
-		if (sge[i].lkey)
-			continue;
-		mr = rcm_sys->reg_mr(leases->pd, (void *)(uintptr_t)sge[i].addr,
-				     sge[i].length, leases->access);
-		if (!mr) {
-			int err = errno;
+	for (i = 0; !ret && i < n; i++)
+		if (!sge[i].lkey)
+			ret = rcm_lease_add(leases, lease, sge[i].addr,
+					    sge[i].length, &sge[i].lkey);
+	if (ret)
+		rcm_lease_put(lease);
+	else
+		*out = lease;
+	return ret;
+}
 
-			rcm_lease_put(lease);
-			return rcm_lease_failed(leases, sge[i].length, err);
-		}
-		lease->mr[lease->n++] = mr;
-		sge[i].lkey = mr->lkey;
-	}
-	*out = lease;
-	return 0;
+int rcm_lease_get_one(struct rcm_leases *leases, uint64_t addr, size_t len,
+		      uint32_t *lkey, struct rcm_lease **out)
+{
+	struct rcm_lease *lease = rcm_lease_new(1);
+	int ret = lease ? 0 : -FI_ENOMEM;
+
+	if (!ret)
+		ret = rcm_lease_add(leases, lease, addr, len, lkey);
+	if (ret)
+		rcm_lease_put(lease);
+	else
+		*out = lease;
+	return ret;
 }
 
 int rcm_lease_get(struct rcm_leases *leases, struct ibv_sge *sge, uint32_t n,

@@ -65,6 +65,10 @@ void rcm_leases_close(struct rcm_ring *ring);
 int rcm_lease_get(struct rcm_leases *leases, struct ibv_sge *sge, uint32_t n,
 		  struct rcm_lease **out);
 
+/* The same for LEN bytes at ADDR, which are never copied: one key. */
+int rcm_lease_get_one(struct rcm_leases *leases, uint64_t addr, size_t len,
+		      uint32_t *lkey, struct rcm_lease **out);
+
 /* Gives back LEASE and all behind it in a list; NULL is fine. */
 void rcm_lease_put(struct rcm_lease *lease);
 

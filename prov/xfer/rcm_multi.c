@@ -220,6 +220,47 @@ ssize_t rcm_multi_post(struct rcm_qp *qp, const struct rcm_multi_buf *buf,
 	return ret;
 }
 
+static ssize_t rcm_multi_post_leased(struct rcm_qp *qp,
+				     const struct rcm_multi_buf *buf,
+				     void *context, bool wants_entry,
+				     struct rcm_lease *lease)
+{
+	struct rcm_ring *ring = &qp->rq.ring;
+	ssize_t ret = rcm_rq_check(qp);
+
+	if (ret)
+		return ret;
+	rcm_lease_set(ring, atomic_load(&ring->tail), lease);
+	ret = rcm_multi_post_locked(qp, buf, context, wants_entry);
+	if (ret) /* the slot is the next one's again */
+		rcm_lease_set(ring, atomic_load(&ring->tail), NULL);
+	return ret;
+}
+
+ssize_t rcm_multi_post_lending(struct rcm_qp *qp,
+			       const struct rcm_multi_buf *buf, void *context,
+			       bool wants_entry)
+{
+	struct rcm_multi_buf own = *buf;
+	struct rcm_lease *lease;
+	ssize_t ret;
+
+	if (!qp->rq.multi || !buf->len)
+		return rcm_multi_post(qp, buf, context, wants_entry);
+	ret = rcm_rq_check_lending(qp);
+	if (!ret)
+		ret = rcm_lease_get_one(qp->rq.ring.leases, buf->addr, buf->len,
+					&own.lkey, &lease);
+	if (ret)
+		return ret;
+	rcm_lock(&qp->rq.lock);
+	ret = rcm_multi_post_leased(qp, &own, context, wants_entry, lease);
+	rcm_unlock(&qp->rq.lock);
+	if (ret)
+		rcm_lease_put(lease);
+	return ret;
+}
+
 /*
  * Posts held slots from POS on, N at most, up to a chain's length or the
  * next buffer of FI_MULTI_RECV. Their number in *GIVEN; an errno.

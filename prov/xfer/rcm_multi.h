@@ -70,6 +70,14 @@ ssize_t rcm_multi_post(struct rcm_qp *qp, const struct rcm_multi_buf *buf,
 		       void *context, bool wants_entry);
 
 /*
+ * The same where the queue pair lends: BUF has no key and is registered until
+ * it is released, with the errors of rcm_lease_get().
+ */
+ssize_t rcm_multi_post_lending(struct rcm_qp *qp,
+			       const struct rcm_multi_buf *buf, void *context,
+			       bool wants_entry);
+
+/*
  * An ordinary receive, of which the ring's last slot is made: held back, or
  * false when nothing is in front of it and the caller is to post it. Under
  * the queue's lock.

@@ -286,6 +286,22 @@ static void rcm_qp_init(struct rcm_qp *qp, const struct rcm_qp_attr *attr)
 	sq->signal_every = RCM_MIN(RCM_SIGNAL_EVERY, attr->tx_depth / 4 + 1);
 }
 
+/* What the device reads needs no right at all. */
+static int rcm_qp_open_leases(struct rcm_qp *qp)
+{
+	const struct rcm_qp_attr *attr = &qp->attr;
+	int ret = 0;
+
+	if (attr->tx_cq)
+		ret = rcm_leases_open(&qp->sq.ring, attr->pd, 0,
+				      &attr->tx_cq->ended);
+	if (!ret && attr->rx_cq && !attr->srq)
+		ret = rcm_leases_open(&qp->rq.ring, attr->pd,
+				      IBV_ACCESS_LOCAL_WRITE,
+				      &attr->rx_cq->ended);
+	return ret;
+}
+
 int rcm_qp_open(struct rcm_qp *qp, const struct rcm_qp_attr *attr, uint8_t port)
 {
 	struct rcm_sq *sq = &qp->sq;
@@ -310,9 +326,8 @@ int rcm_qp_open(struct rcm_qp *qp, const struct rcm_qp_attr *attr, uint8_t port)
 	ret = rcm_qp_set_tallies(qp);
 	if (ret)
 		goto err_destroy;
-	if (attr->tx_cq && attr->lends) {
-		ret = rcm_leases_open(&sq->ring, attr->pd, 0,
-				      &attr->tx_cq->ended);
+	if (attr->lends) {
+		ret = rcm_qp_open_leases(qp);
 		if (ret)
 			goto err_destroy;
 	}

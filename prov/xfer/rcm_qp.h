@@ -206,4 +206,19 @@ ssize_t rcm_sq_refuse(struct rcm_qp *qp, ssize_t ret);
 ssize_t rcm_rq_post(struct rcm_qp *qp, const struct ibv_sge *sge,
 		    uint32_t n_sge, void *context, bool more, bool wants_entry);
 
+/*
+ * The same where the queue pair lends: a buffer without a key (lkey 0) is
+ * registered until the receive ends, with the errors of rcm_lease_get().
+ * SGE gets the keys.
+ */
+ssize_t rcm_rq_post_lending(struct rcm_qp *qp, struct ibv_sge *sge,
+			    uint32_t n_sge, void *context, bool wants_entry);
+
+/*
+ * 0 when a receive may be posted: else the gate's error, or -FI_EAGAIN. The
+ * first under the queue's lock, the second takes it.
+ */
+ssize_t rcm_rq_check(struct rcm_qp *qp);
+ssize_t rcm_rq_check_lending(struct rcm_qp *qp);
+
 #endif /* RCM_QP_H */

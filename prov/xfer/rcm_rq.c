@@ -4,6 +4,7 @@
 #include <rdma/fi_errno.h>
 
 #include "rcm_err.h"
+#include "rcm_lease.h"
 #include "rcm_multi.h"
 #include "rcm_qp.h"
 
@@ -40,7 +41,7 @@ static inline uint8_t rcm_rq_kind(const struct rcm_ring *ring, bool wants_entry)
 /* The gate is shut, or there is a buffer of FI_MULTI_RECV in front. */
 static __attribute__((noinline)) ssize_t
 rcm_rq_post_held(struct rcm_qp *qp, const struct ibv_sge *sge, uint32_t n_sge,
-		 void *context, bool wants_entry)
+		 void *context, uint8_t kind)
 {
 	struct rcm_ring *ring = &qp->rq.ring;
 	int err = rcm_gate(&qp->rq.gate);
@@ -50,7 +51,7 @@ rcm_rq_post_held(struct rcm_qp *qp, const struct ibv_sge *sge, uint32_t n_sge,
 		return err;
 	if (!rcm_ring_room(ring))
 		return -FI_EAGAIN;
-	wr_id = rcm_ring_push(ring, context, rcm_rq_kind(ring, wants_entry));
+	wr_id = rcm_ring_push(ring, context, kind);
 	if (rcm_multi_hold(qp, sge, n_sge))
 		return 0;
 	return rcm_rq_give(qp, wr_id, sge, n_sge);
@@ -59,7 +60,7 @@ rcm_rq_post_held(struct rcm_qp *qp, const struct ibv_sge *sge, uint32_t n_sge,
 static inline ssize_t rcm_rq_post_locked(struct rcm_qp *qp,
 					 const struct ibv_sge *sge,
 					 uint32_t n_sge, void *context,
-					 bool wants_entry)
+					 uint8_t kind)
 {
 	struct rcm_ring *ring = &qp->rq.ring;
 	uint64_t wr_id;
@@ -67,10 +68,10 @@ static inline ssize_t rcm_rq_post_locked(struct rcm_qp *qp,
 	/* what the consumer has posted before it let go comes first */
 	if (rcm_unlikely(
 		    atomic_load_explicit(&qp->rq.hold, memory_order_acquire)))
-		return rcm_rq_post_held(qp, sge, n_sge, context, wants_entry);
+		return rcm_rq_post_held(qp, sge, n_sge, context, kind);
 	if (rcm_unlikely(!rcm_ring_room(ring)))
 		return -FI_EAGAIN;
-	wr_id = rcm_ring_push(ring, context, rcm_rq_kind(ring, wants_entry));
+	wr_id = rcm_ring_push(ring, context, kind);
 	return rcm_rq_give(qp, wr_id, sge, n_sge);
 }
 
@@ -85,7 +86,64 @@ ssize_t rcm_rq_post(struct rcm_qp *qp, const struct ibv_sge *sge,
 
 	(void)more;
 	rcm_lock(&qp->rq.lock);
-	ret = rcm_rq_post_locked(qp, sge, n_sge, context, wants_entry);
+	ret = rcm_rq_post_locked(qp, sge, n_sge, context,
+				 rcm_rq_kind(&qp->rq.ring, wants_entry));
 	rcm_unlock(&qp->rq.lock);
+	return ret;
+}
+
+ssize_t rcm_rq_check(struct rcm_qp *qp)
+{
+	if (qp->rq.gate)
+		return qp->rq.gate;
+	return rcm_ring_room(&qp->rq.ring) ? 0 : -FI_EAGAIN;
+}
+
+/* What would be refused anyway is not registered first. */
+ssize_t rcm_rq_check_lending(struct rcm_qp *qp)
+{
+	ssize_t ret;
+
+	rcm_lock(&qp->rq.lock);
+	ret = rcm_rq_check(qp);
+	rcm_unlock(&qp->rq.lock);
+	return ret;
+}
+
+static ssize_t rcm_rq_post_leased(struct rcm_qp *qp, const struct ibv_sge *sge,
+				  uint32_t n_sge, void *context, uint8_t kind,
+				  struct rcm_lease *lease)
+{
+	struct rcm_ring *ring = &qp->rq.ring;
+	ssize_t ret = rcm_rq_check(qp);
+
+	if (ret)
+		return ret;
+	rcm_lease_set(ring, atomic_load(&ring->tail), lease);
+	ret = rcm_rq_post_locked(qp, sge, n_sge, context,
+				 kind | RCM_SLOT_SPECIAL);
+	if (ret) /* the slot is the next one's again */
+		rcm_lease_set(ring, atomic_load(&ring->tail), NULL);
+	return ret;
+}
+
+/* No lock is held while the memory is registered. */
+ssize_t rcm_rq_post_lending(struct rcm_qp *qp, struct ibv_sge *sge,
+			    uint32_t n_sge, void *context, bool wants_entry)
+{
+	struct rcm_ring *ring = &qp->rq.ring;
+	struct rcm_lease *lease = NULL;
+	ssize_t ret = rcm_rq_check_lending(qp);
+
+	if (!ret)
+		ret = rcm_lease_get(ring->leases, sge, n_sge, &lease);
+	if (ret)
+		return ret;
+	rcm_lock(&qp->rq.lock);
+	ret = rcm_rq_post_leased(qp, sge, n_sge, context,
+				 rcm_rq_kind(ring, wants_entry), lease);
+	rcm_unlock(&qp->rq.lock);
+	if (ret)
+		rcm_lease_put(lease);
 	return ret;
 }

@@ -132,6 +132,9 @@ unsigned int fake_remove(void);
  */
 void fake_be_patient(void);
 
+/* Memory regions that are registered now. */
+unsigned int fake_regions(void);
+
 /* What is open now, and what went wrong so far; printed when LOUD. */
 unsigned int fake_leaks(bool loud);
 unsigned int fake_problems(bool loud);

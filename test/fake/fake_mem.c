@@ -195,6 +195,18 @@ int fake_dereg_mr(struct ibv_mr *vmr)
 	return fake_leave(0);
 }
 
+unsigned int fake_regions(void)
+{
+	struct rcm_list *node, *tmp;
+	unsigned int n = 0;
+
+	fake_enter_quiet();
+	rcm_list_for_each(&fake.mrs, node, tmp)
+		n++;
+	fake_leave_quiet();
+	return n;
+}
+
 static bool fake_sge_ok(struct fake_qp *qp, const struct ibv_sge *sge,
 			int access)
 {

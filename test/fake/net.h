@@ -55,7 +55,7 @@ struct net_side {
 	struct fid_cntr *tx_cntr, *rx_cntr; /* only those of bind_ep */
 	struct fid_ep *srx; /* bound to its endpoints when there */
 	struct fid_ep *ep;
-	struct fid_mr *mr;
+	struct fid_mr *mr; /* none where mr_mode is 0 */
 	void *desc;
 	uint8_t buf[NET_BUF];
 	unsigned int n_ev;

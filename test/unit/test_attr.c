@@ -146,9 +146,9 @@ static const char *refused(int i, struct fi_info *h)
 	CASE("domain_attr->mr_cnt", dom->mr_cnt = 65537)
 	CASE("domain_attr->tx_ctx_cnt", dom->tx_ctx_cnt = 65537)
 	CASE("domain_attr->rx_ctx_cnt", dom->rx_ctx_cnt = 65537)
-	CASE("domain_attr->mr_mode: asked 0x10 with API 1.17, missing "
-	     "FI_MR_LOCAL",
-	     dom->mr_mode = FI_MR_VIRT_ADDR)
+	CASE("domain_attr->mr_mode: asked 0x2 with API 1.17, missing "
+	     "FI_MR_VIRT_ADDR, FI_MR_ALLOCATED, FI_MR_PROV_KEY",
+	     dom->mr_mode = RCM_OLD_MR_SCALABLE)
 	CASE("fabric_attr->prov_version",
 	     h->fabric_attr->prov_version = RCM_PROV_VERSION + 1)
 	CASE("domain_attr->name: there is no device fake",
@@ -398,7 +398,8 @@ Test(attr, registration_takes_the_form_of_the_api_version)
 		{ 1, 4, NO_HINTS, false, 1, true },
 		{ 1, 4, 0, true, 1, true },
 		{ 1, 4, 1, true, 1, true },
-		{ 1, 4, 0, false, REFUSED, false },
+		{ 1, 4, 0, false, 1, false },
+		{ 1, 4, 1, false, 1, false },
 		{ 1, 4, 2, true, REFUSED, false },
 		{ 1, 4, FI_MR_LOCAL, true, REFUSED, false },
 		{ 1, 5, NO_HINTS, false, ALL, false },
@@ -406,12 +407,13 @@ Test(attr, registration_takes_the_form_of_the_api_version)
 		{ 1, 5, ALL | FI_MR_RAW | FI_MR_ENDPOINT, false, ALL, false },
 		{ 1, 5, FI_MR_LOCAL, false, FI_MR_LOCAL, false },
 		{ 1, 5, 1, true, 1, true },
-		{ 1, 5, 1, false, REFUSED, false },
+		{ 1, 5, 1, false, 1, false },
 		{ 1, 5, 1 | FI_MR_LOCAL, false, ALL, false },
 		{ 1, 5, 2, true, REFUSED, false },
 		{ 1, 5, 0, true, 0, true },
-		{ 1, 5, 0, false, REFUSED, false },
-		{ 1, 17, RCM_MR_BASIC_MAP, false, REFUSED, false },
+		{ 1, 5, 0, false, 0, false },
+		{ 1, 5, 2, false, REFUSED, false },
+		{ 1, 17, RCM_MR_BASIC_MAP, false, RCM_MR_BASIC_MAP, false },
 		{ 1, 17, ALL, true, ALL, false },
 		{ 2, 0, NO_HINTS, false, ALL, false },
 		{ 2, 0, ALL, false, ALL, false },
@@ -419,7 +421,8 @@ Test(attr, registration_takes_the_form_of_the_api_version)
 		  FI_MR_LOCAL | FI_MR_ALLOCATED, false },
 		{ 1, 17, ~(3 | FI_MR_LOCAL), true, RCM_MR_BASIC_MAP, true },
 		{ 2, 0, FI_MR_ALLOCATED, true, FI_MR_ALLOCATED, true },
-		{ 2, 0, FI_MR_ALLOCATED, false, REFUSED, false },
+		{ 2, 0, FI_MR_ALLOCATED, false, FI_MR_ALLOCATED, false },
+		{ 2, 0, 0, false, 0, false },
 	};
 
 	for (size_t i = 0; i < RCM_ARRAY_SIZE(forms); i++) {

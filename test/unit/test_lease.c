@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "rcm_lease.h"
+#include "rcm_multi.h"
 #include "script_qp.h"
 
 /* Buffers without a key, on a queue pair that lends. */
@@ -361,4 +362,148 @@ Test(lease, failure_to_register_sends_what_waits)
 	script.fail_errno = EFAULT;
 	cr_assert_eq(lend(LONG, LISTED, 2), -FI_EFAULT);
 	cr_assert_eq(dev->sends.n, 1);
+}
+
+static ssize_t lend_recv(size_t len, uintptr_t context)
+{
+	struct ibv_sge sge = sge_of(0, len, 0);
+
+	return rcm_rq_post_lending(&qp, &sge, len != 0, (void *)context, true);
+}
+
+Test(lease, receive_is_registered_for_writing_until_it_is_read)
+{
+	cr_assert_eq(lend_recv(100, 1), 0);
+	cr_assert_eq(script.n_mrs, 1);
+	cr_assert_eq(script.last_access, IBV_ACCESS_LOCAL_WRITE);
+	cr_assert_eq(script_last_recv(dev, 0)->sge[0].lkey, OWN_KEY);
+	cr_assert_eq(script_last_recv(dev, 0)->sge[0].addr, (uintptr_t)data);
+	script_received(dev, 100, -1);
+	cr_assert_eq(next_context(), 1);
+	cr_assert_eq(script.n_mrs, 0);
+}
+
+Test(lease, full_or_closed_receive_queue_registers_nothing)
+{
+	for (uintptr_t i = 1; i <= 4; i++)
+		cr_assert_eq(lend_recv(100, i), 0);
+	cr_assert_eq(lend_recv(100, 5), -FI_EAGAIN);
+	cr_assert_eq(script.n_mrs, 4);
+	script_received(dev, 8, -1);
+	cr_assert_eq(next_context(), 1);
+	cr_assert_eq(lend_recv(100, 5), 0);
+	rcm_qp_down(&qp, -FI_ESHUTDOWN);
+	cr_assert_eq(lend_recv(100, 6), -FI_ESHUTDOWN);
+	cr_assert_eq(script.n_mrs, 4);
+}
+
+Test(lease, refused_receive_gives_its_memory_back)
+{
+	script.post_err = EINVAL;
+	cr_assert_eq(lend_recv(100, 1), -FI_EINVAL);
+	cr_assert_eq(script.n_mrs, 0);
+	cr_assert_eq(post_recv(100, 2, true), 0); /* the slot has forgotten */
+	script_received(dev, 8, -1);
+	cr_assert_eq(next_context(), 2);
+}
+
+Test(lease, receive_that_cannot_be_registered_is_refused)
+{
+	script.fail_call = 1;
+	script.fail_errno = EFAULT;
+	cr_assert_eq(lend_recv(100, 1), -FI_EFAULT);
+	cr_assert_eq(dev->recvs.n, 0);
+}
+
+Test(lease, failed_receive_has_given_its_memory_back)
+{
+	cr_assert_eq(lend_recv(100, 1), 0);
+	cr_assert_eq(lend_recv(100, 2), 0);
+	script_recv_failed(dev, IBV_WC_LOC_LEN_ERR);
+	cr_assert_eq(rcm_cqset_read(&cs, data, 1), -FI_EAVAIL);
+	cr_assert_eq(script.n_mrs, 1);
+	rcm_qp_close(&qp);
+	cr_assert_eq(script.n_mrs, 0);
+}
+
+static void setup_multi(void)
+{
+	struct rcm_qp_attr attr;
+
+	setup();
+	attr = attr_of(8, 64);
+	attr.rx_depth = 8;
+	attr.lends = true;
+	attr.multi_recv = true;
+	open_qp_with(&attr);
+}
+
+TestSuite(lease_multi, .init = setup_multi, .fini = teardown);
+
+static ssize_t lend_multi(size_t len, uintptr_t context)
+{
+	const struct rcm_multi_buf buf = {
+		.addr = (uintptr_t)data,
+		.len = len,
+		.min = 64,
+	};
+
+	return rcm_multi_post_lending(&qp, &buf, (void *)context, true);
+}
+
+Test(lease_multi, buffer_is_registered_until_it_is_released)
+{
+	cr_assert_eq(lend_multi(200, 1), 0);
+	cr_assert_eq(script.n_mrs, 1);
+	cr_assert_eq(script.last_access, IBV_ACCESS_LOCAL_WRITE);
+	cr_assert_eq(script_last_recv(dev, 0)->sge[0].lkey, OWN_KEY);
+	script_received(dev, 50, -1);
+	cr_assert_eq(next_context(), 1);
+	cr_assert_eq(script.n_mrs, 1);
+	script_received(dev, 100, -1); /* 50 are left */
+	cr_assert_eq(next_context(), 1);
+	cr_assert_eq(script.n_mrs, 0);
+}
+
+Test(lease_multi, receives_held_behind_it_keep_their_memory)
+{
+	cr_assert_eq(lend_multi(100, 1), 0);
+	cr_assert_eq(lend_recv(100, 2), 0);
+	cr_assert_eq(lend_recv(100, 3), 0);
+	cr_assert_eq(lend_recv(100, 4), 0);
+	cr_assert_eq(script.n_mrs, 4);
+	/* those behind it move up */
+	cr_assert_eq(rcm_multi_cancel(&qp, (void *)2), 0);
+	cr_assert_eq(script.n_mrs, 3);
+	cr_assert_eq(next_error().op_context, (void *)2);
+	script_received(dev, 90, -1);
+	cr_assert_eq(next_context(), 1);
+	cr_assert_eq(script.n_mrs, 2);
+	script_received(dev, 8, -1);
+	cr_assert_eq(next_context(), 3);
+	cr_assert_eq(script.n_mrs, 1);
+	script_received(dev, 8, -1);
+	cr_assert_eq(next_context(), 4);
+	cr_assert_eq(script.n_mrs, 0);
+}
+
+Test(lease_multi, failed_buffer_gives_back_all_that_was_held)
+{
+	cr_assert_eq(lend_multi(100, 1), 0);
+	cr_assert_eq(lend_recv(100, 2), 0);
+	script_recv_failed(dev, IBV_WC_WR_FLUSH_ERR);
+	cr_assert_eq(rcm_cqset_read(&cs, data, 1), -FI_EAVAIL);
+	cr_assert_eq(script.n_mrs, 0);
+}
+
+Test(lease_multi, buffer_that_cannot_be_had_is_refused)
+{
+	script.fail_call = 1;
+	script.fail_errno = ENOMEM;
+	cr_assert_eq(lend_multi(100, 1), -FI_ENOMEM);
+	script.post_err = EINVAL;
+	cr_assert_eq(lend_multi(100, 1), -FI_EINVAL);
+	cr_assert_eq(script.n_mrs, 0);
+	cr_assert_eq(lend_multi(0, 1), 0); /* no memory, none registered */
+	cr_assert_eq(script.n_mrs, 0);
 }

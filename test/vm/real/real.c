@@ -23,7 +23,7 @@ static struct fi_info *real_hints(const struct real *r)
 	cr_assert(hints);
 	hints->ep_attr->type = FI_EP_MSG;
 	hints->caps = FI_MSG | r->opts.caps;
-	hints->domain_attr->mr_mode = FI_MR_LOCAL;
+	hints->domain_attr->mr_mode = r->opts.unregistered ? 0 : FI_MR_LOCAL;
 	hints->fabric_attr->prov_name = strdup("rcm");
 	hints->domain_attr->threading = r->opts.threading;
 	hints->domain_attr->control_progress = r->opts.control;

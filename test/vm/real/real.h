@@ -59,7 +59,8 @@ struct real_opts {
 	uint64_t tx_bind, rx_bind; /* more flags for binding the CQ */
 	bool counted;		   /* both kinds are counted, with cntr_wait */
 	enum fi_wait_obj cntr_wait;
-	bool no_cq; /* the endpoint is not bound to its CQs */
+	bool no_cq;	   /* the endpoint is not bound to its CQs */
+	bool unregistered; /* no FI_MR_LOCAL */
 };
 
 /* One side of a connection, with queues of its own. */

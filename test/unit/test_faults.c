@@ -513,6 +513,40 @@ static int run_lent(struct net *n)
 	return ret ? (int)ret : net_recv(n, 0, 0, 64, NULL);
 }
 
+static void prepare_packed(struct net *n)
+{
+	n->hints->caps |= FI_MULTI_RECV;
+}
+
+/* Messages for one buffer, and for the receives that wait behind it. */
+static int run_packed(struct net *n)
+{
+	struct net_side *s = &n->side[1];
+	struct iovec iov = { s->buf, 200 };
+	struct fi_msg msg = { .msg_iov = &iov,
+			      .desc = &s->desc,
+			      .iov_count = 1 };
+	size_t min = 100;
+	ssize_t ret = run_join(n);
+
+	if (!ret)
+		ret = fi_setopt(&s->ep->fid, FI_OPT_ENDPOINT,
+				FI_OPT_MIN_MULTI_RECV, &min, sizeof(min));
+	if (!ret)
+		ret = fi_recvmsg(s->ep, &msg, FI_MULTI_RECV);
+	for (int i = 0; i < 2 && !ret; i++)
+		ret = net_recv(n, 1, 200, 64, NULL);
+	for (int i = 0; i < 4 && !ret; i++)
+		ret = fi_inject(n->side[0].ep, s->buf, 60, 0);
+	if (!ret)
+		ret = run_reap(n, s->cq, 4);
+	if (ret != -FI_ETIMEDOUT)
+		return (int)ret;
+	/* a next request that the device refuses ends the connection */
+	ret = net_await(n, 1, FI_SHUTDOWN, NULL);
+	return ret ? (int)ret : -FI_ESHUTDOWN;
+}
+
 static const struct fake_dev_conf no_inline = { .name = "fake0",
 						.addrs = { "10.77.0.1" },
 						.max_inline = -1 };
@@ -535,6 +569,8 @@ static const struct scenario waiting = { .run = run_waiting,
 					 .prepare = prepare_waiting };
 static const struct scenario counted = { .run = run_counted,
 					 .prepare = prepare_counted };
+static const struct scenario packed = { .run = run_packed,
+					.prepare = prepare_packed };
 static const struct scenario automatic = { .run = run_open,
 					   .prepare = prepare_auto };
 static const struct scenario sets = { .run = run_sets };
@@ -606,6 +642,21 @@ Test(faults, counters_survive_each_call)
 Test(faults, counters_survive_each_allocation)
 {
 	every_allocation_fails(&counted);
+}
+
+Test(faults, packed_messages_survive_each_call)
+{
+	every_call_fails(&packed);
+}
+
+Test(faults, packed_messages_survive_each_allocation)
+{
+	every_allocation_fails(&packed);
+}
+
+Test(faults, packed_messages_survive_the_end_of_everything)
+{
+	all_calls_fail(&packed);
 }
 
 Test(faults, control_thread_survives_each_allocation)

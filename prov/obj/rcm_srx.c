@@ -160,8 +160,9 @@ static int rcm_srx_refuse(const char *what, uint64_t asked, uint64_t offered)
 /* Bits of a sender among the capabilities are passed over. */
 static int rcm_srx_check(const struct fi_rx_attr *attr)
 {
-	if (attr->caps & ~RCM_CAPS)
-		return rcm_srx_refuse("caps", attr->caps, RCM_CAPS);
+	if (attr->caps & ~(RCM_CAPS & ~FI_MULTI_RECV))
+		return rcm_srx_refuse("caps", attr->caps,
+				      RCM_CAPS & ~FI_MULTI_RECV);
 	if (attr->op_flags & ~(RCM_RX_OP_FLAGS & ~FI_MULTI_RECV))
 		return rcm_srx_refuse("op_flags", attr->op_flags,
 				      RCM_RX_OP_FLAGS);

@@ -113,16 +113,25 @@ static int rcm_attr_check_fabric(const struct fi_fabric_attr *hints,
 	return 0;
 }
 
-/* What waits for the application to read cannot go on by itself. */
-static int rcm_attr_check_manual(const struct fi_domain_attr *hints,
-				 uint64_t caps, struct rcm_why *why)
+/*
+ * What waits for the application to read cannot go on by itself; and what
+ * keeps the order of one endpoint's receives is no shared context's.
+ */
+static int rcm_attr_check_multi(const struct fi_info *hints, uint64_t caps,
+				struct rcm_why *why)
 {
-	if (!(caps & RCM_MANUAL_CAPS) ||
-	    hints->data_progress != FI_PROGRESS_AUTO)
+	if (!(caps & FI_MULTI_RECV))
 		return 0;
-	return rcm_refuse(why,
-			  "domain_attr->data_progress: asked FI_PROGRESS_AUTO "
-			  "with FI_MULTI_RECV, offered FI_PROGRESS_MANUAL");
+	if (hints->domain_attr &&
+	    hints->domain_attr->data_progress == FI_PROGRESS_AUTO)
+		return rcm_refuse(why, "domain_attr->data_progress: asked "
+				       "FI_PROGRESS_AUTO with FI_MULTI_RECV, "
+				       "offered FI_PROGRESS_MANUAL");
+	if (hints->ep_attr && hints->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT)
+		return rcm_refuse(why, "ep_attr->rx_ctx_cnt: asked "
+				       "FI_SHARED_CONTEXT with FI_MULTI_RECV, "
+				       "offered 1");
+	return 0;
 }
 
 int rcm_attr_check(uint32_t version, const struct fi_info *hints,
@@ -146,8 +155,8 @@ int rcm_attr_check(uint32_t version, const struct fi_info *hints,
 		ret = rcm_attr_check_rx(hints->rx_attr, caps, why);
 	if (!ret && hints->domain_attr)
 		ret = rcm_attr_check_domain(hints->domain_attr, why);
-	if (!ret && hints->domain_attr)
-		ret = rcm_attr_check_manual(hints->domain_attr, caps, why);
+	if (!ret)
+		ret = rcm_attr_check_multi(hints, caps, why);
 	if (!ret && hints->fabric_attr)
 		ret = rcm_attr_check_fabric(hints->fabric_attr, why);
 	if (!ret)

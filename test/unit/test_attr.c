@@ -84,6 +84,9 @@ static const char *refused(int i, struct fi_info *h)
 	CASE("caps: asked FI_RMA (0x4), offered FI_MSG", h->caps |= FI_RMA)
 	CASE("caps: asked FI_TAGGED", h->caps |= FI_TAGGED)
 	CASE("caps: asked FI_ATOMIC", h->caps |= FI_ATOMIC)
+	CASE("ep_attr->rx_ctx_cnt: asked FI_SHARED_CONTEXT with FI_MULTI_RECV",
+	     h->caps |= FI_MULTI_RECV;
+	     ep->rx_ctx_cnt = FI_SHARED_CONTEXT)
 	CASE("domain_attr->data_progress: asked FI_PROGRESS_AUTO with",
 	     h->caps |= FI_MULTI_RECV;
 	     dom->data_progress = FI_PROGRESS_AUTO)

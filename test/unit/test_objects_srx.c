@@ -384,6 +384,7 @@ Test(srx, attributes_are_checked)
 	CASE(attr.size = 16384, attr.size++);
 	CASE(attr.iov_limit = 16, attr.iov_limit++);
 	CASE(attr.caps = FI_MSG | FI_RECV, attr.caps |= FI_TAGGED);
+	CASE(attr.caps = FI_MSG | FI_RECV, attr.caps |= FI_MULTI_RECV);
 	CASE(attr.op_flags = FI_COMPLETION, attr.op_flags |= FI_PEEK);
 	CASE(attr.msg_order = FI_ORDER_SAS, attr.msg_order |= FI_ORDER_RAR);
 	CASE(attr.total_buffered_recv = 0, attr.total_buffered_recv = 1);

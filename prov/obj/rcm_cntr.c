@@ -58,7 +58,7 @@ static int rcm_cntr_listen(struct rcm_cntr *cntr, struct rcm_cntr_link *link)
 	int ret;
 
 	link->fd = -1;
-	if (cntr->wait_obj != FI_WAIT_FD)
+	if (!rcm_cntr_has_fd(cntr))
 		return 0;
 	ret = rcm_cqset_need_channel(link->set, &link->fd);
 	if (!ret && link->fd >= 0)
@@ -116,7 +116,7 @@ void rcm_cntr_detach(struct rcm_cntr *cntr, struct rcm_cqset *set)
 	if (link && !--link->refs) {
 		if (link->fd >= 0)
 			rcm_wait_del(&cntr->wait, link->fd);
-		else if (cntr->wait_obj == FI_WAIT_FD)
+		else if (rcm_cntr_has_fd(cntr))
 			atomic_fetch_sub(&cntr->n_deaf, 1);
 		rcm_list_del(&link->node);
 		free(link);
@@ -130,7 +130,7 @@ int rcm_cntr_need_own(struct rcm_cntr *cntr)
 		.ctx = cntr->domain->ctx,
 		.max_cqe = cntr->domain->attr.max_cqe,
 		.format = FI_CQ_FORMAT_CONTEXT,
-		.channel = cntr->wait_obj == FI_WAIT_FD,
+		.channel = rcm_cntr_has_fd(cntr),
 		.locked = cntr->domain->locked,
 		.unread = true,
 	};
@@ -210,10 +210,9 @@ static int rcm_cntr_control(struct fid *fid, int command, void *arg)
 		return -FI_EINVAL;
 	switch (command) {
 	case FI_GETWAIT:
-		if (cntr->wait_obj != FI_WAIT_FD)
-			return -FI_ENODATA;
-		*(int *)arg = cntr->wait.epfd;
-		return 0;
+		return cntr->member.set ?
+			       rcm_waitset_get(cntr->member.set, arg) :
+			       rcm_wait_get(&cntr->wait, cntr->wait_obj, arg);
 	case FI_GETWAITOBJ:
 		*(enum fi_wait_obj *)arg = cntr->wait_obj;
 		return 0;
@@ -281,14 +280,14 @@ static int rcm_cntr_check_wait(int wait_obj)
 	case FI_WAIT_NONE:
 	case FI_WAIT_UNSPEC:
 	case FI_WAIT_FD:
+	case FI_WAIT_POLLFD:
+	case FI_WAIT_SET:
 	case FI_WAIT_YIELD:
 		return 0;
-	case FI_WAIT_SET:
 	case FI_WAIT_MUTEX_COND:
-	case FI_WAIT_POLLFD:
 		RCM_INFO(CNTR,
 			 "wait object %d is not offered: FI_WAIT_NONE, UNSPEC, "
-			 "FD and YIELD are",
+			 "FD, POLLFD, SET and YIELD are",
 			 wait_obj);
 		return -FI_ENOSYS;
 	default:
@@ -323,8 +322,6 @@ static struct rcm_cntr *rcm_cntr_new(struct rcm_domain *domain,
 	cntr->domain = domain;
 	cntr->wait_obj = attr->wait_obj == FI_WAIT_UNSPEC ? FI_WAIT_FD :
 							    attr->wait_obj;
-	if (cntr->wait_obj == FI_WAIT_FD)
-		cntr->tally.changed = rcm_cntr_changed;
 	cntr->tally.bytes = (int)attr->events == RCM_CNTR_BYTES;
 	rcm_ref_init(&cntr->refs);
 	rcm_list_init(&cntr->links);
@@ -351,7 +348,7 @@ int rcm_cntr_open(struct fid_domain *fid, struct fi_cntr_attr *attr,
 	cntr = rcm_cntr_new(domain, attr, context);
 	if (!cntr)
 		return -FI_ENOMEM;
-	ret = rcm_cntr_wait_open(cntr);
+	ret = rcm_cntr_wait_open(cntr, attr->wait_set);
 	if (ret) {
 		rcm_cntr_free(cntr);
 		return ret;

@@ -18,6 +18,7 @@
 #include "rcm_obj.h"
 #include "rcm_slot.h"
 #include "rcm_wait.h"
+#include "rcm_waitset.h"
 
 struct rcm_domain;
 
@@ -40,14 +41,15 @@ struct rcm_cntr {
 	struct rcm_tally tally;
 	struct rcm_domain *domain;
 	struct rcm_ref refs;	   /* one for each kind of each endpoint */
-	enum fi_wait_obj wait_obj; /* NONE, FD or YIELD */
+	enum fi_wait_obj wait_obj; /* NONE, FD, POLLFD, SET, YIELD */
 	struct rcm_lock lock;	   /* links and own */
 	struct rcm_list links;	   /* engines that add to it */
 	struct rcm_cqset own;	   /* of endpoints without a fi_cq */
 	bool has_own;
 
 	/* waiting; rcm_cntr_wait.c */
-	struct rcm_wait wait;
+	struct rcm_wait wait; /* open unless NONE or YIELD */
+	struct rcm_waitset_member member;
 	atomic_uint n_deaf;    /* links that cannot wake anybody */
 	atomic_bool armed;     /* the next change raises the flag */
 	atomic_uint turn;      /* how often somebody has been woken */
@@ -87,8 +89,11 @@ int rcm_cntr_need_own(struct rcm_cntr *cntr);
  */
 int rcm_cntr_progress(struct rcm_cntr *cntr, bool arm);
 
-/* The parts of waiting: rcm_cntr_wait.c. Open CNTR->wait_obj first. */
-int rcm_cntr_wait_open(struct rcm_cntr *cntr);
+/*
+ * The parts of waiting: rcm_cntr_wait.c. The first makes what CNTR->wait_obj
+ * needs, in SET where that is FI_WAIT_SET; from then on others may look at it.
+ */
+int rcm_cntr_wait_open(struct rcm_cntr *cntr, struct fid_wait *set);
 void rcm_cntr_wait_close(struct rcm_cntr *cntr); /* also when not open */
 /* Whoever waits looks again. Takes no lock, never blocks. */
 void rcm_cntr_changed(struct rcm_tally *tally);
@@ -96,6 +101,12 @@ void rcm_cntr_changed(struct rcm_tally *tally);
 int rcm_cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout);
 /* fi_trywait(3) for one counter: 0 or -FI_EAGAIN. One thread at a time. */
 int rcm_cntr_trywait(struct fid *fid);
+
+/* Whether it has a wait object of its own, with an fd. */
+static inline bool rcm_cntr_has_fd(const struct rcm_cntr *cntr)
+{
+	return cntr->wait.epfd >= 0;
+}
 
 static inline struct rcm_cntr *rcm_cntr_of(struct fid_cntr *fid)
 {

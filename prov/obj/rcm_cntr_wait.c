@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 rcm contributors */
 
-#include <sched.h>
-#include <string.h>
 #include <time.h>
 
 #include <rdma/fi_errno.h>
 
 #include "rcm_cntr.h"
+#include "rcm_domain.h"
 
 /*
  * Of the threads that wait for one counter, one sleeps in epoll_wait(2) on
@@ -34,9 +33,10 @@ struct rcm_cntr_waiter {
 	unsigned int turn; /* before it looked */
 };
 
-int rcm_cntr_wait_open(struct rcm_cntr *cntr)
+int rcm_cntr_wait_open(struct rcm_cntr *cntr, struct fid_wait *set)
 {
 	pthread_condattr_t attr;
+	int ret;
 
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -45,11 +45,21 @@ int rcm_cntr_wait_open(struct rcm_cntr *cntr)
 	pthread_condattr_destroy(&attr);
 	cntr->wait.epfd = -1;
 	cntr->wait.evfd = -1;
-	return cntr->wait_obj == FI_WAIT_FD ? rcm_wait_open(&cntr->wait) : 0;
+	if (cntr->wait_obj == FI_WAIT_NONE || cntr->wait_obj == FI_WAIT_YIELD)
+		return 0;
+	ret = rcm_wait_open(&cntr->wait);
+	if (ret)
+		return ret;
+	cntr->tally.changed = rcm_cntr_changed;
+	if (cntr->wait_obj != FI_WAIT_SET)
+		return 0;
+	return rcm_waitset_join(&cntr->member, set, cntr->domain->fabric,
+				&cntr->fid.fid, cntr->wait.epfd);
 }
 
 void rcm_cntr_wait_close(struct rcm_cntr *cntr)
 {
+	rcm_waitset_leave(&cntr->member);
 	rcm_wait_close(&cntr->wait);
 	pthread_cond_destroy(&cntr->woken);
 	pthread_mutex_destroy(&cntr->sleep);
@@ -123,7 +133,7 @@ static int rcm_cntr_sleep(struct rcm_cntr *cntr,
 	int ret;
 
 	if (cntr->wait_obj == FI_WAIT_YIELD) {
-		sched_yield();
+		(void)rcm_wait_until(&cntr->wait, w->deadline);
 		return 0;
 	}
 	pthread_mutex_lock(&cntr->sleep);
@@ -159,7 +169,7 @@ int rcm_cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 	bool late;
 	int ret;
 
-	if (cntr->wait_obj == FI_WAIT_NONE)
+	if (cntr->wait_obj == FI_WAIT_NONE || cntr->wait_obj == FI_WAIT_SET)
 		return -FI_EINVAL;
 	atomic_fetch_add(&cntr->n_waiters, 1);
 	for (;;) {
@@ -183,7 +193,7 @@ int rcm_cntr_trywait(struct fid *fid)
 	uint64_t value, errors;
 	int ret;
 
-	if (cntr->wait_obj != FI_WAIT_FD)
+	if (!rcm_cntr_has_fd(cntr))
 		return -FI_EINVAL;
 	rcm_wait_lower(&cntr->wait);
 	atomic_store(&cntr->armed, true);

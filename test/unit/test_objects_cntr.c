@@ -104,9 +104,8 @@ Test(cntr, attributes_that_are_not_offered_are_refused)
 		struct fi_cntr_attr attr;
 		int ret;
 	} bad[] = {
-		{ { .wait_obj = FI_WAIT_SET }, -FI_ENOSYS },
+		{ { .wait_obj = FI_WAIT_SET }, -FI_EINVAL },
 		{ { .wait_obj = FI_WAIT_MUTEX_COND }, -FI_ENOSYS },
-		{ { .wait_obj = FI_WAIT_POLLFD }, -FI_ENOSYS },
 		{ { .wait_obj = 77 }, -FI_EINVAL },
 		{ { .events = 77 }, -FI_EINVAL },
 		{ { .flags = 1 }, -FI_EBADFLAGS },
@@ -364,6 +363,42 @@ Test(cntr, bytes_of_successes_are_added_up)
 	cr_assert_eq(comp.err, FI_ETRUNC);
 }
 
+/* Side 1 has two endpoints with one context, and no completion queue. */
+Test(cntr, receives_of_a_shared_context_are_counted_for_each_endpoint)
+{
+	struct fid_cntr *rx[2];
+	struct fid_ep *from[2], *to[2];
+
+	no_cq = true;
+	n.hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	n.bind_ep = bind_counted;
+	cr_assert_eq(net_open(&n), 0);
+	cr_assert_eq(fi_srx_context(n.domain, n.info->rx_attr, &n.side[1].srx,
+				    NULL),
+		     0);
+	cr_assert_eq(net_listen(&n), 0);
+	n.info->ep_attr->rx_ctx_cnt = 1;
+	for (int i = 0; i < 2; i++) {
+		n.side[1].rx_cntr = NULL;
+		cr_assert_eq(net_join_more(&n, &from[i], &to[i]), 0);
+		rx[i] = n.side[1].rx_cntr;
+	}
+	for (unsigned int i = 0; i < 6; i++)
+		cr_assert_eq(fi_recv(n.side[1].srx, n.side[1].buf, 64,
+				     n.side[1].desc, 0, NULL),
+			     0);
+	for (unsigned int i = 0; i < 5; i++)
+		cr_assert_eq(fi_inject(from[i > 1], "abc", 3, 0), 0);
+	expect(rx[0], 2, 0);
+	expect(rx[1], 3, 0);
+	expect(n.side[0].tx_cntr, 5, 0);
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(fi_close(&from[i]->fid), 0);
+		cr_assert_eq(fi_close(&to[i]->fid), 0);
+	}
+	cr_assert_eq(fi_close(&rx[0]->fid), 0);
+}
+
 /* Endpoints that are bound to counters alone. */
 
 Test(cntr, endpoint_without_completion_queues_counts)
@@ -505,6 +540,7 @@ Test(cntr, wait_without_a_wait_object_is_invalid)
 Test(cntr, wait_ends_at_once_or_in_time)
 {
 	static const enum fi_wait_obj objs[] = { FI_WAIT_UNSPEC, FI_WAIT_FD,
+						 FI_WAIT_POLLFD,
 						 FI_WAIT_YIELD };
 
 	for (size_t i = 0; i < RCM_ARRAY_SIZE(objs); i++) {
@@ -582,6 +618,36 @@ Test(cntr, fd_tells_of_completions_without_a_queue)
 	no_cq = true;
 	join_counted(FI_WAIT_FD);
 	expect_fd_tells();
+}
+
+/* fi_poll(3): several counters to wait for at once */
+Test(cntr, wait_set_tells_of_completions)
+{
+	struct fi_wait_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
+	struct fid_wait *set;
+	int fd = -1;
+
+	cr_assert_eq(net_open(&n), 0);
+	cr_assert_eq(fi_wait_open(n.fabric, &attr, &set), 0);
+	cntr_attr.wait_obj = FI_WAIT_SET;
+	cntr_attr.wait_set = set;
+	n.bind_ep = bind_counted;
+	cr_assert_eq(net_join(&n), 0);
+	cr_assert_eq(fi_cntr_wait(n.side[1].rx_cntr, 0, 0), -FI_EINVAL);
+	cr_assert_eq(fi_control(&n.side[1].rx_cntr->fid, FI_GETWAIT, &fd), 0);
+	for (unsigned int i = 1; i <= 3; i++) {
+		cr_assert_eq(fi_wait(set, 1), -FI_ETIMEDOUT);
+		cr_assert(!readable(fd));
+		cr_assert_eq(net_recv(&n, 1, 0, 64, NULL), 0);
+		cr_assert_eq(net_send(&n, 0, 0, 64, NULL), 0);
+		cr_assert(readable(fd));
+		cr_assert_eq(fi_wait(set, -1), 0);
+		expect(n.side[1].rx_cntr, i, 0);
+		expect(n.side[0].tx_cntr, i, 0);
+	}
+	cr_assert_eq(fi_close(&set->fid), -FI_EBUSY);
+	cr_assert_eq(net_close(&n), -FI_EBUSY); /* all but the fabric */
+	cr_assert_eq(fi_close(&set->fid), 0);
 }
 
 /* another reader may have taken the completion before the counter's user */

@@ -93,23 +93,76 @@ static ssize_t rcm_cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf,
 	return 1;
 }
 
-/* Takes a waiting signal, so that it wakes one reader and only once. */
-static bool rcm_cq_take_signal(struct rcm_cq *cq)
+/* The flag also stands for entries, and for a signal just now. */
+static void rcm_cq_lower(struct rcm_cq *cq)
 {
-	if (!atomic_exchange(&cq->signaled, false))
-		return false;
 	rcm_lock(&cq->set.lock);
 	rcm_wait_lower(&cq->wait);
-	/* the flag also stands for entries, and for a signal just now */
 	if (rcm_soft_is_ready(&cq->set.soft) || atomic_load(&cq->signaled))
 		rcm_wait_raise(&cq->wait);
 	rcm_unlock(&cq->set.lock);
-	return true;
+}
+
+/*
+ * Takes a signal, so that it wakes each reader that was there, and only once;
+ * one that found nobody is for the next to come. *SEEN is the number of the
+ * last signal that the reader need not take; NULL for who does not block.
+ */
+static bool rcm_cq_take_signal(struct rcm_cq *cq, unsigned int *seen)
+{
+	bool taken, over = false;
+
+	if (!atomic_load(&cq->signaled))
+		return false;
+	pthread_mutex_lock(&cq->signal_lock);
+	if (cq->n_owed) {
+		taken = seen && *seen != cq->n_signals;
+		over = taken && !--cq->n_owed;
+	} else {
+		taken = atomic_load(&cq->signaled);
+		over = taken;
+	}
+	if (seen)
+		*seen = cq->n_signals;
+	if (over)
+		atomic_store(&cq->signaled, false);
+	pthread_mutex_unlock(&cq->signal_lock);
+	if (over)
+		rcm_cq_lower(cq);
+	return taken;
+}
+
+static unsigned int rcm_cq_enter(struct rcm_cq *cq)
+{
+	unsigned int seen;
+
+	pthread_mutex_lock(&cq->signal_lock);
+	cq->n_readers++;
+	seen = cq->n_signals;
+	pthread_mutex_unlock(&cq->signal_lock);
+	return seen;
+}
+
+/* Whoever leaves for another reason needs no signal any more. */
+static void rcm_cq_leave(struct rcm_cq *cq, unsigned int seen)
+{
+	bool over = false;
+
+	pthread_mutex_lock(&cq->signal_lock);
+	cq->n_readers--;
+	if (cq->n_owed && seen != cq->n_signals)
+		over = !--cq->n_owed;
+	if (over)
+		atomic_store(&cq->signaled, false);
+	pthread_mutex_unlock(&cq->signal_lock);
+	if (over)
+		rcm_cq_lower(cq);
 }
 
 /* Blocks until WANT entries, an error or a signal; then reads. */
 static ssize_t rcm_cq_wait_read(struct rcm_cq *cq, void *buf, size_t count,
-				uint32_t want, int64_t deadline)
+				uint32_t want, int64_t deadline,
+				unsigned int *seen)
 {
 	ssize_t ret;
 
@@ -119,7 +172,7 @@ static ssize_t rcm_cq_wait_read(struct rcm_cq *cq, void *buf, size_t count,
 			if (ret != -FI_EAGAIN)
 				return ret;
 		}
-		if (rcm_cq_take_signal(cq))
+		if (rcm_cq_take_signal(cq, seen))
 			break;
 		ret = cq->set.channel ? rcm_cqset_arm(&cq->set) : 0;
 		if (ret == -FI_EAGAIN) {
@@ -153,16 +206,24 @@ static ssize_t rcm_cq_sread(struct fid_cq *fid, void *buf, size_t count,
 {
 	struct rcm_cq *cq = rcm_cq_of(fid);
 	uint32_t want = rcm_cq_threshold(cq, cond, count);
+	unsigned int seen;
 	ssize_t ret;
 
 	if (cq->wait_obj == FI_WAIT_NONE || cq->wait_obj == FI_WAIT_SET)
 		return -FI_ENOSYS;
+	if (want <= 1) { /* what is there needs no more than a read */
+		ret = rcm_cqset_read(&cq->set, buf, count);
+		if (ret != -FI_EAGAIN)
+			return ret;
+	}
+	seen = rcm_cq_enter(cq);
 	if (want > 1)
 		rcm_cqset_set_wake(&cq->set, want);
-	ret = rcm_cq_wait_read(cq, buf, count, want,
-			       rcm_wait_deadline(timeout));
+	ret = rcm_cq_wait_read(cq, buf, count, want, rcm_wait_deadline(timeout),
+			       &seen);
 	if (want > 1)
 		rcm_cqset_set_wake(&cq->set, 1);
+	rcm_cq_leave(cq, seen);
 	return ret;
 }
 
@@ -180,7 +241,11 @@ static int rcm_cq_signal(struct fid_cq *fid)
 
 	if (cq->wait_obj == FI_WAIT_NONE)
 		return -FI_ENOSYS;
+	pthread_mutex_lock(&cq->signal_lock);
+	cq->n_signals++;
+	cq->n_owed = cq->n_readers;
 	atomic_store(&cq->signaled, true);
+	pthread_mutex_unlock(&cq->signal_lock);
 	rcm_wait_raise(&cq->wait);
 	return 0;
 }
@@ -200,7 +265,7 @@ int rcm_cq_trywait(struct fid *fid)
 	if (!cq->set.channel)
 		return -FI_EINVAL;
 	/* once, so that a poll of the fd does not spin on an old signal */
-	if (rcm_cq_take_signal(cq))
+	if (rcm_cq_take_signal(cq, NULL))
 		return -FI_EAGAIN;
 	return rcm_cqset_arm(&cq->set);
 }
@@ -232,6 +297,7 @@ static void rcm_cq_free(struct rcm_cq *cq)
 		rcm_wait_del(&cq->wait, cq->set.channel->fd);
 	rcm_cqset_close(&cq->set);
 	rcm_wait_close(&cq->wait);
+	pthread_mutex_destroy(&cq->signal_lock);
 	free(cq);
 }
 
@@ -352,10 +418,11 @@ static void rcm_cq_ready(void *user, bool ready)
 {
 	struct rcm_cq *cq = user;
 
-	if (ready)
-		rcm_wait_raise(&cq->wait);
-	else if (!atomic_load(&cq->signaled))
+	if (!ready)
 		rcm_wait_lower(&cq->wait);
+	/* a signal may have come just before the flag was lowered */
+	if (ready || atomic_load(&cq->signaled))
+		rcm_wait_raise(&cq->wait);
 }
 
 static int rcm_cq_open_parts(struct rcm_cq *cq, const struct fi_cq_attr *attr)
@@ -412,6 +479,7 @@ int rcm_cq_open(struct fid_domain *fid, struct fi_cq_attr *attr,
 	cq->wait.epfd = -1;
 	cq->wait.evfd = -1;
 	rcm_ref_init(&cq->refs);
+	pthread_mutex_init(&cq->signal_lock, NULL);
 	cq->fid.fid.fclass = FI_CLASS_CQ;
 	cq->fid.fid.context = context;
 	cq->fid.fid.ops = &rcm_cq_fid_ops;

@@ -4,6 +4,7 @@
 #ifndef RCM_CQ_H
 #define RCM_CQ_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -26,7 +27,12 @@ struct rcm_cq {
 	struct rcm_waitset_member member;
 	enum fi_cq_wait_cond wait_cond;
 	struct rcm_wait wait;
-	atomic_bool signaled; /* fi_cq_signal(3), until a reader takes it */
+	/* fi_cq_signal(3): for each reader that is there, or the next to come */
+	atomic_bool signaled;
+	pthread_mutex_t signal_lock; /* a leaf: what follows */
+	unsigned int n_signals;
+	unsigned int n_readers; /* that block */
+	unsigned int n_owed;	/* of them, those whom a signal has to wake */
 	uint32_t vendor_err;  /* given out as err_data, until the next read */
 };
 

@@ -4,11 +4,14 @@
 /* fi_cq(3), fi_eq(3): a blocked reader returns when its thread is signaled. */
 
 #include <criterion/criterion.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/time.h>
 
 #include "net.h"
+#include "rcm_cq.h"
 
 static struct net n;
 
@@ -60,4 +63,55 @@ Test(promise_wait, signal_ends_an_endless_read_of_events)
 	signal_every_10_ms();
 	cr_assert_eq(fi_eq_sread(n.side[0].eq, &event, buf, sizeof(buf), -1, 0),
 		     -FI_EAGAIN);
+}
+
+#define READERS 3
+
+static void *read_for_ever(void *arg)
+{
+	struct fi_cq_data_entry entry;
+
+	(void)arg;
+	return (void *)fi_cq_sread(n.side[0].cq, &entry, 1, NULL, -1);
+}
+
+static unsigned int readers(void)
+{
+	struct rcm_cq *cq = rcm_cq_of(n.side[0].cq);
+	unsigned int count;
+
+	pthread_mutex_lock(&cq->signal_lock);
+	count = cq->n_readers;
+	pthread_mutex_unlock(&cq->signal_lock);
+	return count;
+}
+
+/* fi_cq(3): any thread that waits, and none that comes later */
+Test(promise_wait, signal_wakes_every_reader_that_waits)
+{
+	struct fi_cq_data_entry entry;
+	pthread_t threads[READERS];
+	void *ret;
+
+	for (int round = 0; round < 20; round++) {
+		for (int i = 0; i < READERS; i++)
+			cr_assert_eq(pthread_create(&threads[i], NULL,
+						    read_for_ever, NULL),
+				     0);
+		while (readers() < READERS)
+			sched_yield();
+		cr_assert_eq(fi_cq_signal(n.side[0].cq), 0);
+		for (int i = 0; i < READERS; i++) {
+			cr_assert_eq(pthread_join(threads[i], &ret), 0);
+			cr_assert_eq((ssize_t)ret, -FI_EAGAIN);
+		}
+		cr_assert_eq(readers(), 0);
+		cr_assert_not(rcm_cq_of(n.side[0].cq)->signaled);
+	}
+	cr_assert_eq(fi_cq_sread(n.side[0].cq, &entry, 1, NULL, 0), -FI_EAGAIN);
+	/* one that found nobody is for the next, and only for that */
+	cr_assert_eq(fi_cq_signal(n.side[0].cq), 0);
+	cr_assert_eq(fi_cq_sread(n.side[0].cq, &entry, 1, NULL, -1),
+		     -FI_EAGAIN);
+	cr_assert_not(rcm_cq_of(n.side[0].cq)->signaled);
 }

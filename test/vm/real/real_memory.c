@@ -252,6 +252,7 @@ static void fork_with_receives_posted(const struct real_opts *opts)
 	real_close(&r);
 }
 
+/* LF#1763, LF#4969 */
 Test(memory, child_that_writes_takes_no_registered_page_away)
 {
 	fork_with_receives_posted(NULL);

@@ -166,6 +166,7 @@ test_vm_real_test_real_SOURCES += test/vm/real/real_message.c
 test_vm_real_test_real_SOURCES += test/vm/real/real_multi.c
 test_vm_real_test_real_SOURCES += test/vm/real/real_progress.c
 test_vm_real_test_real_SOURCES += test/vm/real/real_queue.c
+test_vm_real_test_real_SOURCES += test/vm/real/real_shared.c
 test_vm_real_test_real_LDADD = $(CRITERION_LIBS) $(LIBFABRIC_LIBS)
 
 check_PROGRAMS += $(MT_TESTS) $(FUZZ_TESTS) $(HELPERS)

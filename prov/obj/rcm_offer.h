@@ -34,6 +34,12 @@
 #define RCM_MANUAL_CAPS (RCM_CAPS & FI_MULTI_RECV)
 
 /*
+ * Of endpoints that share their receives: a buffer for many messages is kept
+ * by one endpoint.
+ */
+#define RCM_SHARED_CAPS (RCM_CAPS & ~FI_MULTI_RECV)
+
+/*
  * Flags that may be an endpoint's defaults. Delivery complete is asked of a
  * message, which is acknowledged when it has used up a receive. Of what uses
  * up none, an acknowledgement says only that it has reached the peer's

@@ -16,6 +16,10 @@
 #include "rcm_opt.h"
 #include "rcm_param.h"
 
+/* A buffer for many messages is kept by one endpoint: RCM_SHARED_CAPS. */
+#define RCM_SRX_FLAGS	 (RCM_MSG_RX_FLAGS & ~FI_MULTI_RECV)
+#define RCM_SRX_OP_FLAGS (RCM_RX_OP_FLAGS & ~FI_MULTI_RECV)
+
 static ssize_t rcm_srx_post(struct rcm_srx *srx, const struct rcm_msg_iov *to,
 			    void *context, uint64_t flags)
 {
@@ -63,8 +67,7 @@ static ssize_t rcm_srx_recvmsg(struct fid_ep *fid, const struct fi_msg *msg,
 	struct rcm_msg_iov to;
 	ssize_t ret;
 
-	/* a buffer for several messages belongs to one endpoint */
-	if (rcm_unlikely(flags & ~(RCM_MSG_RX_FLAGS & ~FI_MULTI_RECV)))
+	if (rcm_unlikely(flags & ~RCM_SRX_FLAGS))
 		return -FI_EBADFLAGS;
 	ret = rcm_msg_gather(&to, msg->msg_iov, msg->desc, msg->iov_count,
 			     srx->iov_limit);
@@ -119,12 +122,23 @@ static int rcm_srx_setopt(fid_t fid, int level, int name, const void *value,
 	return -FI_ENOPROTOOPT;
 }
 
-/* A device gives no receive back before it has used it up. */
+/*
+ * A device gives no receive back before it has used it up: as of an endpoint,
+ * it is said whether there is such a one.
+ */
 static ssize_t rcm_srx_cancel(fid_t fid, void *context)
 {
-	(void)fid;
-	(void)context;
-	return -FI_ENOSYS;
+	struct rcm_srx *srx = rcm_container_of(fid, struct rcm_srx, fid.fid);
+
+	return context && rcm_srq_has(&srx->srq, context) ? -FI_ENOSYS :
+							    -FI_ENOENT;
+}
+
+static ssize_t rcm_srx_size_left(struct fid_ep *fid)
+{
+	struct rcm_srq *srq = &rcm_srx_of(fid)->srq;
+
+	return (ssize_t)(srq->size - rcm_srq_used(srq));
 }
 
 static struct fi_ops rcm_srx_fi_ops = {
@@ -144,7 +158,7 @@ static struct fi_ops_ep rcm_srx_ops = {
 	.setopt = rcm_srx_setopt,
 	.tx_ctx = rcm_no_tx_ctx,
 	.rx_ctx = rcm_no_rx_ctx,
-	.rx_size_left = rcm_no_size_left,
+	.rx_size_left = rcm_srx_size_left,
 	.tx_size_left = rcm_no_size_left,
 };
 
@@ -160,12 +174,11 @@ static int rcm_srx_refuse(const char *what, uint64_t asked, uint64_t offered)
 /* Bits of a sender among the capabilities are passed over. */
 static int rcm_srx_check(const struct fi_rx_attr *attr)
 {
-	if (attr->caps & ~(RCM_CAPS & ~FI_MULTI_RECV))
-		return rcm_srx_refuse("caps", attr->caps,
-				      RCM_CAPS & ~FI_MULTI_RECV);
-	if (attr->op_flags & ~(RCM_RX_OP_FLAGS & ~FI_MULTI_RECV))
+	if (attr->caps & ~RCM_SHARED_CAPS)
+		return rcm_srx_refuse("caps", attr->caps, RCM_SHARED_CAPS);
+	if (attr->op_flags & ~RCM_SRX_OP_FLAGS)
 		return rcm_srx_refuse("op_flags", attr->op_flags,
-				      RCM_RX_OP_FLAGS);
+				      RCM_SRX_OP_FLAGS);
 	if (attr->msg_order & ~RCM_MSG_ORDER)
 		return rcm_srx_refuse("msg_order", attr->msg_order,
 				      RCM_MSG_ORDER);

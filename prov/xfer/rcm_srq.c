@@ -62,13 +62,37 @@ void rcm_srq_close(struct rcm_srq *srq)
 	memset(srq, 0, sizeof(*srq));
 }
 
-uint32_t rcm_srq_used(struct rcm_srq *srq)
+/* Under the queue's lock, for it is the poster who fills slots. */
+static uint32_t rcm_srq_count_used(struct rcm_srq *srq)
 {
 	uint32_t i, used = 0;
 
 	for (i = 0; i < srq->size; i++)
 		used += atomic_load(&srq->slots[i].state) != 0;
 	return used;
+}
+
+uint32_t rcm_srq_used(struct rcm_srq *srq)
+{
+	uint32_t used;
+
+	rcm_lock(&srq->lock);
+	used = rcm_srq_count_used(srq);
+	rcm_unlock(&srq->lock);
+	return used;
+}
+
+bool rcm_srq_has(struct rcm_srq *srq, const void *context)
+{
+	bool found = false;
+	uint32_t i;
+
+	rcm_lock(&srq->lock);
+	for (i = 0; i < srq->size && !found; i++)
+		found = atomic_load(&srq->slots[i].state) &&
+			srq->slots[i].context == context;
+	rcm_unlock(&srq->lock);
+	return found;
 }
 
 /* The next free slot, which stays where it is; RCM_SRQ_NONE without one. */
@@ -114,7 +138,7 @@ static inline ssize_t rcm_srq_post_locked(struct rcm_srq *srq,
 	srq->free = i;
 	ret = rcm_err_from_post(err);
 	/* nothing would end an -FI_EAGAIN */
-	return ret == -FI_EAGAIN && !rcm_srq_used(srq) ? -FI_ENOMEM : ret;
+	return ret == -FI_EAGAIN && !rcm_srq_count_used(srq) ? -FI_ENOMEM : ret;
 }
 
 /* The device is told at once: a receive's doorbell is no system call. */

@@ -95,8 +95,10 @@ void rcm_srq_close(struct rcm_srq *srq);
 ssize_t rcm_srq_post(struct rcm_srq *srq, const struct ibv_sge *sge,
 		     uint32_t n_sge, void *context, bool wants_entry);
 
-/* Receives that are outstanding; for slow paths. */
+/* Receives that are outstanding; for slow paths. Takes the queue's lock. */
 uint32_t rcm_srq_used(struct rcm_srq *srq);
+/* Is one of them CONTEXT's? As long as nobody reads completions. */
+bool rcm_srq_has(struct rcm_srq *srq, const void *context);
 
 /*
  * The rest is for queue pairs whose attr.srq it is, and for their engines.

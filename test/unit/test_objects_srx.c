@@ -346,7 +346,14 @@ Test(srx, what_a_context_does_not_do_is_said)
 	cr_assert_eq(fi_setopt(&srx->fid, FI_OPT_ENDPOINT,
 			       FI_OPT_MIN_MULTI_RECV, &len, sizeof(len)),
 		     -FI_ENOPROTOOPT);
-	cr_assert_eq(fi_cancel(&srx->fid, NULL), -FI_ENOSYS);
+	cr_assert_eq(fi_cancel(&srx->fid, NULL), -FI_ENOENT);
+	cr_assert_eq(fi_cancel(&srx->fid, &n), -FI_ENOENT);
+	cr_assert_eq(srx->ops->rx_size_left(srx), 8);
+	cr_assert_eq(fi_recv(srx, NULL, 0, NULL, 0, &n), 0);
+	/* the device keeps what it has */
+	cr_assert_eq(fi_cancel(&srx->fid, &n), -FI_ENOSYS);
+	cr_assert_eq(srx->ops->rx_size_left(srx), 7);
+	cr_assert_eq(srx->ops->tx_size_left(srx), -FI_ENOSYS);
 	cr_assert_eq(fi_send(srx, NULL, 0, NULL, 0, NULL), -FI_ENOSYS);
 	cr_assert_eq(fi_connect(srx, &n.addr, NULL, 0), -FI_ENOSYS);
 	cr_assert_eq(fi_getname(&srx->fid, &n.addr, &len), -FI_ENOSYS);
@@ -384,8 +391,9 @@ Test(srx, attributes_are_checked)
 	CASE(attr.size = 16384, attr.size++);
 	CASE(attr.iov_limit = 16, attr.iov_limit++);
 	CASE(attr.caps = FI_MSG | FI_RECV, attr.caps |= FI_TAGGED);
-	CASE(attr.caps = FI_MSG | FI_RECV, attr.caps |= FI_MULTI_RECV);
+	CASE(attr.caps = FI_MSG | FI_SEND, attr.caps |= FI_MULTI_RECV);
 	CASE(attr.op_flags = FI_COMPLETION, attr.op_flags |= FI_PEEK);
+	CASE(attr.op_flags = 0, attr.op_flags |= FI_MULTI_RECV);
 	CASE(attr.msg_order = FI_ORDER_SAS, attr.msg_order |= FI_ORDER_RAR);
 	CASE(attr.total_buffered_recv = 0, attr.total_buffered_recv = 1);
 #undef CASE

@@ -52,12 +52,17 @@ void real_open(struct real *r, const struct real_opts *opts)
 	if (opts)
 		r->opts = *opts;
 	hints = real_hints(r);
+	if (r->opts.shared)
+		hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
 	real_ok(fi_getinfo(FI_VERSION(1, 17), real_node(r), "0", FI_SOURCE,
 			   hints, &r->info));
 	cr_assert_str_eq(r->info->fabric_attr->prov_name, "rcm");
 	fi_freeinfo(hints);
 	real_ok(fi_fabric(r->info->fabric_attr, &r->fabric, NULL));
 	real_ok(fi_domain(r->fabric, r->info, &r->domain, NULL));
+	if (r->opts.shared)
+		real_ok(fi_srx_context(r->domain, r->info->rx_attr, &r->srx,
+				       r));
 	real_listen(r);
 }
 
@@ -106,6 +111,8 @@ void real_side_open(struct real *r, struct real_side *side,
 	real_open_cq(r, &side->rxcq);
 	real_ok(fi_endpoint(r->domain, info, &side->ep, side));
 	real_bind(r, side);
+	if (info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT)
+		real_ok(fi_ep_bind(side->ep, &r->srx->fid, 0));
 	real_ok(fi_enable(side->ep));
 }
 
@@ -130,6 +137,7 @@ void real_close(struct real *r)
 {
 	real_side_close(&r->a);
 	real_side_close(&r->b);
+	real_close_fid(r->srx ? &r->srx->fid : NULL);
 	while (r->n_mrs)
 		real_close_fid(&r->mrs[--r->n_mrs]->fid);
 	real_close_fid(r->pep ? &r->pep->fid : NULL);

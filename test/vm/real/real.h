@@ -61,6 +61,7 @@ struct real_opts {
 	enum fi_wait_obj cntr_wait;
 	bool no_cq;	   /* the endpoint is not bound to its CQs */
 	bool unregistered; /* no FI_MR_LOCAL */
+	bool shared;	   /* the accepting side's endpoints share r->srx */
 };
 
 /* One side of a connection, with queues of its own. */
@@ -79,6 +80,7 @@ struct real {
 	struct fid_domain *domain;
 	struct fid_eq *eq; /* the listener's */
 	struct fid_pep *pep;
+	struct fid_ep *srx;	      /* with opts.shared */
 	struct sockaddr_storage addr; /* where it listens */
 	size_t addrlen;
 	struct real_side a, b; /* a connects, b accepts */

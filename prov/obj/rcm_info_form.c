@@ -32,27 +32,18 @@ uint64_t rcm_info_caps(const struct fi_info *hints)
 /*
  * Registrations that a peer may use need keys and addresses of the device.
  * FI_MR_LOCAL is kept where it is offered, since it is faster, and needed by
- * none but shared receives, which do not register for themselves.
+ * none.
  */
 static int rcm_mr_needed(const struct fi_info *hints)
 {
-	int needed = 0;
-
 	if (rcm_info_caps(hints) & (FI_REMOTE_READ | FI_REMOTE_WRITE))
-		needed |= RCM_MR_BASIC_MAP;
-	if (hints && hints->ep_attr &&
-	    hints->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT)
-		needed |= FI_MR_LOCAL;
-	return needed;
+		return RCM_MR_BASIC_MAP;
+	return 0;
 }
 
 /* The form of API 1.4 and before, kept alive by FI_MR_BASIC afterwards. */
-static int rcm_mr_form_basic(bool local_mr, int needed,
-			     struct rcm_mr_form *form, int *missing)
+static int rcm_mr_form_basic(bool local_mr, struct rcm_mr_form *form)
 {
-	*missing = local_mr ? 0 : needed & FI_MR_LOCAL;
-	if (*missing)
-		return -FI_ENODATA;
 	form->mr_mode = RCM_OLD_MR_BASIC;
 	form->local_mr = local_mr;
 	return 0;
@@ -75,7 +66,7 @@ static int rcm_mr_form_bits(int asked, int needed, struct rcm_mr_form *form,
 static int rcm_mr_form_old_local(int asked, int needed,
 				 struct rcm_mr_form *form, int *missing)
 {
-	int ret = rcm_mr_form_bits(asked, needed & ~FI_MR_LOCAL, form, missing);
+	int ret = rcm_mr_form_bits(asked, needed, form, missing);
 
 	if (!ret)
 		form->local_mr = true;
@@ -93,13 +84,12 @@ int rcm_info_mr_form(uint32_t version, const struct fi_info *hints,
 	*missing = 0;
 	if (!hints || !hints->domain_attr) {
 		if (old)
-			return rcm_mr_form_basic(local_mr, needed, form,
-						 missing);
+			return rcm_mr_form_basic(local_mr, form);
 		return rcm_mr_form_bits(RCM_MR_MODE, needed, form, missing);
 	}
 	asked = hints->domain_attr->mr_mode;
 	if (asked == RCM_OLD_MR_BASIC || (old && !asked))
-		return rcm_mr_form_basic(local_mr, needed, form, missing);
+		return rcm_mr_form_basic(local_mr, form);
 	if (asked == RCM_OLD_MR_SCALABLE || old) {
 		*missing = RCM_MR_BASIC_MAP;
 		return -FI_ENODATA;

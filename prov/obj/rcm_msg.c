@@ -198,6 +198,9 @@ static __attribute__((noinline)) ssize_t
 rcm_msg_recv_lending(struct rcm_ep *ep, struct ibv_sge *sge, uint32_t n_sge,
 		     void *context, uint64_t flags)
 {
+	if (!rcm_msg_drop_null(sge, &n_sge))
+		return rcm_rq_post(&ep->qp, sge, n_sge, context, false,
+				   rcm_msg_wants_entry(ep, flags));
 	if (!ep->qp.attr.lends)
 		return rcm_msg_no_desc(ep);
 	return rcm_rq_post_lending(&ep->qp, sge, n_sge, context,

@@ -4,6 +4,8 @@
 #ifndef RCM_MSG_H
 #define RCM_MSG_H
 
+#include <stdbool.h>
+
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 
@@ -70,6 +72,27 @@ static inline ssize_t rcm_msg_gather(struct rcm_msg_iov *to,
 	}
 	to->n = (uint32_t)(sge - to->sge);
 	return 0;
+}
+
+/*
+ * A receive without a key: what is at NULL holds nothing and is left out of
+ * the *N buffers of SGE. True when some of the rest still need a key.
+ * libfabric's own fi_shared_ctx has such receives, for empty messages.
+ */
+static inline bool rcm_msg_drop_null(struct ibv_sge *sge, uint32_t *n)
+{
+	bool keyless = false;
+	uint32_t i, kept = 0;
+
+	for (i = 0; i < *n; i++) {
+		if (!sge[i].addr && !sge[i].lkey)
+			continue;
+		if (!sge[i].lkey)
+			keyless = true;
+		sge[kept++] = sge[i];
+	}
+	*n = kept;
+	return keyless;
 }
 
 #endif /* RCM_MSG_H */

@@ -20,21 +20,33 @@
 #define RCM_SRX_FLAGS	 (RCM_MSG_RX_FLAGS & ~FI_MULTI_RECV)
 #define RCM_SRX_OP_FLAGS (RCM_RX_OP_FLAGS & ~FI_MULTI_RECV)
 
-static ssize_t rcm_srx_post(struct rcm_srx *srx, const struct rcm_msg_iov *to,
+/* A buffer has no key: the receive registers it, unless FI_MR_LOCAL is set. */
+static __attribute__((noinline)) ssize_t
+rcm_srx_post_lending(struct rcm_srx *srx, struct rcm_msg_iov *to, void *context,
+		     bool wants_entry)
+{
+	if (!rcm_msg_drop_null(to->sge, &to->n))
+		return rcm_srq_post(&srx->srq, to->sge, to->n, context,
+				    wants_entry);
+	if (srx->srq.lends)
+		return rcm_srq_post_lending(&srx->srq, to->sge, to->n, context,
+					    wants_entry);
+	if (!atomic_exchange(&srx->key_missed, true))
+		RCM_WARN(EP_DATA, "a shared receive without a descriptor: "
+				  "FI_MR_LOCAL asks for one");
+	return -FI_EINVAL;
+}
+
+static ssize_t rcm_srx_post(struct rcm_srx *srx, struct rcm_msg_iov *to,
 			    void *context, uint64_t flags)
 {
-	if (rcm_unlikely(to->flags & RCM_TX_NO_KEY)) {
-		if (!atomic_exchange(&srx->key_missed, true))
-			RCM_WARN(EP_DATA,
-				 "a shared receive of %llu bytes without a "
-				 "descriptor: FI_MR_LOCAL asks for one",
-				 (unsigned long long)to->len);
-		return -FI_EINVAL;
-	}
+	bool wants_entry = flags & FI_COMPLETION;
+
 	if (rcm_unlikely(to->len > srx->domain->max_msg_size))
 		return -FI_EMSGSIZE;
-	return rcm_srq_post(&srx->srq, to->sge, to->n, context,
-			    flags & FI_COMPLETION);
+	if (rcm_unlikely(to->flags & RCM_TX_NO_KEY))
+		return rcm_srx_post_lending(srx, to, context, wants_entry);
+	return rcm_srq_post(&srx->srq, to->sge, to->n, context, wants_entry);
 }
 
 static ssize_t rcm_srx_recvv(struct fid_ep *fid, const struct iovec *iov,
@@ -238,6 +250,7 @@ int rcm_srx_open(struct fid_domain *domain_fid, struct fi_rx_attr *attr,
 		/* no completion queue keeps the threads of its posters apart */
 		.locked = domain->locked ||
 			  domain->threading == FI_THREAD_COMPLETION,
+		.lends = domain->lends,
 	};
 	struct rcm_srx *srx;
 	int ret;

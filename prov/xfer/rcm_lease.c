@@ -296,12 +296,8 @@ void rcm_lease_move(struct rcm_ring *ring, uint32_t from, uint32_t to)
 	slot[from & ring->mask] = NULL;
 }
 
-void rcm_lease_end(struct rcm_ring *ring, uint32_t pos)
+void rcm_lease_end_one(struct rcm_lease *lease, struct rcm_lease **ended)
 {
-	struct rcm_leases *leases = ring->leases;
-	struct rcm_lease *lease = leases->slot[pos & ring->mask];
-
-	leases->slot[pos & ring->mask] = NULL;
 	if (!lease)
 		return;
 	/* a buffer costs nothing, and may be wanted before the lock is free */
@@ -309,6 +305,15 @@ void rcm_lease_end(struct rcm_ring *ring, uint32_t pos)
 		rcm_lease_put_buffer(lease);
 		return;
 	}
-	lease->next = *leases->ended;
-	*leases->ended = lease;
+	lease->next = *ended;
+	*ended = lease;
+}
+
+void rcm_lease_end(struct rcm_ring *ring, uint32_t pos)
+{
+	struct rcm_leases *leases = ring->leases;
+	struct rcm_lease *lease = leases->slot[pos & ring->mask];
+
+	leases->slot[pos & ring->mask] = NULL;
+	rcm_lease_end_one(lease, leases->ended);
 }

@@ -85,6 +85,9 @@ void rcm_lease_move(struct rcm_ring *ring, uint32_t from, uint32_t to);
  */
 void rcm_lease_end(struct rcm_ring *ring, uint32_t pos);
 
+/* The operation of LEASE, which has no ring, is over; NULL is fine. */
+void rcm_lease_end_one(struct rcm_lease *lease, struct rcm_lease **ended);
+
 /* Takes all that have ended off the list at *ENDED. */
 static inline struct rcm_lease *rcm_lease_take(struct rcm_lease **ended)
 {

@@ -38,11 +38,24 @@ int rcm_srq_open(struct rcm_srq *srq, const struct rcm_srq_attr *attr)
 		return ret;
 	}
 	srq->size = attr->size;
+	srq->lends = attr->lends;
+	srq->leases.pd = attr->pd;
+	srq->leases.access = IBV_ACCESS_LOCAL_WRITE;
 	for (i = 0; i < attr->size; i++)
 		srq->slots[i].next = i + 1 < attr->size ? i + 1 : RCM_SRQ_NONE;
 	atomic_init(&srq->returned, RCM_SRQ_NONE);
 	rcm_lock_init(&srq->lock, RCM_RANK_RECV, attr->locked);
 	return 0;
+}
+
+/* The device has let go of what nobody has used up. */
+static void rcm_srq_drop_leases(struct rcm_srq *srq)
+{
+	uint32_t i;
+
+	for (i = 0; i < srq->size; i++)
+		if (atomic_load(&srq->slots[i].state))
+			rcm_lease_put(srq->slots[i].lease);
 }
 
 void rcm_srq_close(struct rcm_srq *srq)
@@ -57,6 +70,8 @@ void rcm_srq_close(struct rcm_srq *srq)
 	if (ret)
 		RCM_WARN(EP_CTRL, "destroying a shared receive queue: %s",
 			 fi_strerror(-ret));
+	if (used && srq->lends)
+		rcm_srq_drop_leases(srq);
 	rcm_lock_fini(&srq->lock);
 	free(srq->slots);
 	memset(srq, 0, sizeof(*srq));
@@ -107,7 +122,8 @@ static inline uint32_t rcm_srq_first_free(struct rcm_srq *srq)
 static inline ssize_t rcm_srq_post_locked(struct rcm_srq *srq,
 					  const struct ibv_sge *sge,
 					  uint32_t n_sge, void *context,
-					  bool wants_entry)
+					  bool wants_entry,
+					  struct rcm_lease *lease)
 {
 	uint32_t i = rcm_srq_first_free(srq);
 	struct rcm_srq_slot *slot;
@@ -121,6 +137,7 @@ static inline ssize_t rcm_srq_post_locked(struct rcm_srq *srq,
 	slot = &srq->slots[i];
 	srq->free = slot->next;
 	slot->context = context;
+	slot->lease = lease;
 	atomic_store_explicit(&slot->state,
 			      RCM_SRQ_POSTED |
 				      (wants_entry ? RCM_SRQ_ENTRY : 0),
@@ -148,7 +165,31 @@ ssize_t rcm_srq_post(struct rcm_srq *srq, const struct ibv_sge *sge,
 	ssize_t ret;
 
 	rcm_lock(&srq->lock);
-	ret = rcm_srq_post_locked(srq, sge, n_sge, context, wants_entry);
+	ret = rcm_srq_post_locked(srq, sge, n_sge, context, wants_entry, NULL);
 	rcm_unlock(&srq->lock);
+	return ret;
+}
+
+/* Registering takes long, and no lock: first see whether it is any use. */
+ssize_t rcm_srq_post_lending(struct rcm_srq *srq, struct ibv_sge *sge,
+			     uint32_t n_sge, void *context, bool wants_entry)
+{
+	struct rcm_lease *lease = NULL;
+	ssize_t ret;
+	bool full;
+
+	rcm_lock(&srq->lock);
+	full = rcm_srq_first_free(srq) == RCM_SRQ_NONE;
+	rcm_unlock(&srq->lock);
+	if (full)
+		return -FI_EAGAIN;
+	ret = rcm_lease_get(&srq->leases, sge, n_sge, &lease);
+	if (ret)
+		return ret;
+	rcm_lock(&srq->lock);
+	ret = rcm_srq_post_locked(srq, sge, n_sge, context, wants_entry, lease);
+	rcm_unlock(&srq->lock);
+	if (ret)
+		rcm_lease_put(lease);
 	return ret;
 }

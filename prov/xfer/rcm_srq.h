@@ -11,6 +11,7 @@
 
 #include <infiniband/verbs.h>
 
+#include "rcm_lease.h"
 #include "rcm_lock.h"
 
 /*
@@ -43,7 +44,8 @@ enum {
 
 struct rcm_srq_slot {
 	void *context;
-	uint32_t next; /* of a free one */
+	struct rcm_lease *lease; /* of memory without a key, or NULL */
+	uint32_t next;		 /* of a free one */
 	_Atomic uint32_t state;
 };
 
@@ -52,11 +54,14 @@ struct rcm_srq {
 	struct ibv_srq *srq;
 	struct rcm_srq_slot *slots;
 	uint32_t size;
+	bool lends; /* buffers need no key: FI_MR_LOCAL is not required */
 	/*
 	 * The device did not say when a queue pair was through with the
 	 * queue (IBV_EVENT_QP_LAST_WQE_REACHED): do not wait for it again.
 	 */
 	atomic_bool silent;
+
+	struct rcm_leases leases; /* without slots: those are above */
 
 	/* the poster's */
 	struct rcm_lock lock;
@@ -75,6 +80,7 @@ struct rcm_srq_attr {
 	uint32_t size; /* receives that may be outstanding; not 0 */
 	uint32_t sge;  /* buffers of one receive */
 	bool locked;   /* several threads post */
+	bool lends;    /* buffers need no key */
 };
 
 /* -FI_ENOMEM, or what the device said; nothing is left then. */
@@ -94,6 +100,14 @@ void rcm_srq_close(struct rcm_srq *srq);
  */
 ssize_t rcm_srq_post(struct rcm_srq *srq, const struct ibv_sge *sge,
 		     uint32_t n_sge, void *context, bool wants_entry);
+
+/*
+ * The same where some of SGE have no key (lkey 0), which they get: their
+ * memory is registered until the receive is over. Also the errors of
+ * rcm_lease_get(); a system call.
+ */
+ssize_t rcm_srq_post_lending(struct rcm_srq *srq, struct ibv_sge *sge,
+			     uint32_t n_sge, void *context, bool wants_entry);
 
 /* Receives that are outstanding; for slow paths. Takes the queue's lock. */
 uint32_t rcm_srq_used(struct rcm_srq *srq);

@@ -269,11 +269,14 @@ static inline struct rcm_qp *rcm_srq_look_up(struct rcm_cqset *cs,
 }
 
 /* The slot's request is over; all that it says has been read. */
-static inline void rcm_srq_retire(struct rcm_srq *srq,
+static inline void rcm_srq_retire(struct rcm_cqset *cs, struct rcm_srq *srq,
 				  struct rcm_srq_slot *slot)
 {
-	uint32_t first = atomic_load_explicit(&srq->returned,
-					      memory_order_relaxed);
+	uint32_t first;
+
+	if (rcm_unlikely(slot->lease != NULL))
+		rcm_lease_end_one(slot->lease, &cs->ended);
+	first = atomic_load_explicit(&srq->returned, memory_order_relaxed);
 
 	atomic_store_explicit(&slot->state, 0, memory_order_relaxed);
 	do {
@@ -317,7 +320,7 @@ bool rcm_srq_done(struct rcm_cqset *cs, const struct ibv_wc *wc,
 	}
 	kind = rcm_srq_kind(qp, slot);
 	done->op_context = slot->context;
-	rcm_srq_retire(qp->attr.srq, slot);
+	rcm_srq_retire(cs, qp->attr.srq, slot);
 	rcm_srq_count(qp, 0, wc->byte_len);
 	return rcm_wc_fill(wc, kind, done);
 }
@@ -339,7 +342,7 @@ void rcm_srq_failed(struct rcm_cqset *cs, const struct ibv_wc *wc)
 	comp.err = rcm_err_from_recv_wc(wc->status);
 	comp.prov_errno = (int)wc->status;
 	comp.vendor_err = wc->vendor_err;
-	rcm_srq_retire(qp->attr.srq, slot);
+	rcm_srq_retire(cs, qp->attr.srq, slot);
 	rcm_srq_count(qp, comp.err, 0);
 	/* ofi_rxm takes any error entry's context for its own (design D18) */
 	if ((kind & RCM_SLOT_ENTRY) || !qp->attr.layered)

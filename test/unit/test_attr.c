@@ -223,6 +223,9 @@ static const char *accepted(int i, struct fi_info *h)
 	CASE("one context", ep->tx_ctx_cnt = ep->rx_ctx_cnt = 1)
 	CASE("shared receive context", ep->rx_ctx_cnt = FI_SHARED_CONTEXT;
 	     rx->size = 16384)
+	CASE("shared and without registration",
+	     ep->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	     dom->mr_mode = 0)
 	CASE("prefix", ep->msg_prefix_size = 64)
 	CASE("caps of both directions in each",
 	     tx->caps = rx->caps = FI_MSG | FI_SEND | FI_RECV)

@@ -326,6 +326,63 @@ Test(srx, calls_check_as_those_of_an_endpoint)
 	cr_assert_eq(fi_recvmsg(s->srx, &msg, FI_PEEK), -FI_EBADFLAGS);
 }
 
+/* libfabric's fi_shared_ctx has such receives: there is no room at NULL. */
+Test(srx, buffer_at_null_holds_nothing)
+{
+	struct net_comp comp;
+
+	join_on(NULL);
+	join_two(false);
+	cr_assert_eq(fi_recv(n.side[1].srx, NULL, 1024, NULL, 0, &n), 0);
+	cr_assert_eq(fi_inject(peer[0], NULL, 0, 0), 0);
+	cr_assert_eq(net_comp(&n, n.side[1].cq, &comp), 0);
+	cr_assert_eq(comp.err, 0);
+	cr_assert_eq(comp.context, &n);
+	cr_assert_eq(comp.len, 0);
+	cr_assert_eq(fi_recv(n.side[1].srx, NULL, 1024, NULL, 0, &n), 0);
+	send_to(0, 'a');
+	cr_assert_eq(net_comp(&n, n.side[1].cq, &comp), 0);
+	cr_assert_eq(comp.err, FI_ETRUNC);
+}
+
+/* Where FI_MR_LOCAL is not asked for, a receive registers its memory. */
+Test(srx, buffers_need_no_descriptor_without_mr_local)
+{
+	static char here[8][64];
+	struct iovec iov[2] = { { NULL, 8 }, { here[1], 64 } };
+	char *context;
+
+	n.hints->domain_attr->mr_mode &= ~FI_MR_LOCAL;
+	join_on(NULL);
+	join_two(true);
+	for (int i = 0; i < 8; i++) {
+		if (i == 1)
+			cr_assert_eq(fi_recvv(n.side[1].srx, iov, NULL, 2, 0,
+					      here[i]),
+				     0);
+		else
+			cr_assert_eq(fi_recv(n.side[1].srx, here[i], 64, NULL,
+					     0, here[i]),
+				     0);
+	}
+	cr_assert_eq(fi_recv(n.side[1].srx, here[0], 64, NULL, 0, NULL),
+		     -FI_EAGAIN);
+	for (char c = 'a'; c < 'e'; c++) {
+		send_to(c % 2, c);
+		context = got(c % 2 ? n.side[1].rx_cq : n.side[1].cq, c);
+		cr_assert_eq(context, here[c - 'a']);
+	}
+	/* one is taken and comes back; three are nobody's in the end */
+	fake_take_shared(fake_last_qp());
+	shut(&ep[1]);
+	/* no memory to register */
+	fake_fail(FAKE_reg_mr, 1, ENOMEM);
+	cr_assert_eq(fi_recv(n.side[1].srx, here[0], 64, NULL, 0, NULL),
+		     -FI_ENOMEM);
+	fake_fail_none();
+	cr_assert_eq(fi_recv(n.side[1].srx, here[0], 64, NULL, 0, NULL), 0);
+}
+
 /* loading.md, rule 9: every slot answers */
 Test(srx, what_a_context_does_not_do_is_said)
 {

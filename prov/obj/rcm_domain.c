@@ -76,7 +76,7 @@ static int rcm_domain_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 		return -FI_EINVAL;
 	rcm_ref_get(&eq->refs);
 	domain->eq = eq;
-	domain->mr_eq = flags & RCM_OLD_REG_MR ? eq : NULL;
+	domain->mr_eq = (flags & RCM_OLD_REG_MR) ? eq : NULL;
 	return 0;
 }
 

@@ -5,8 +5,8 @@
  * Four threads post, two read completions, and two more open, connect and
  * close the endpoints under them, which also break now and then: of every
  * operation that was accepted there is exactly one entry, be it a completion,
- * an error or a cancelation. Once with manual progress of connections, once
- * with control threads.
+ * an error or a cancelation. With manual progress of connections, with control
+ * threads, and with memory that the application has not registered.
  */
 
 #include <string.h>
@@ -28,6 +28,7 @@ static struct op {
 	uint8_t buf[2 * LEN];
 } ops[POSTERS][PER_POSTER];
 static void *ops_desc[2];
+static bool bare; /* every other operation comes without a descriptor */
 
 /* Where a pair of endpoints is, for whoever holds the lock. */
 static struct slot {
@@ -51,18 +52,17 @@ static ssize_t post_one(struct slot *s, struct op *op, unsigned int r)
 	int side = (r & 1) != 0;
 	struct fid_ep *ep = s->ep[side];
 	struct iovec iov = { op->buf, LEN / 2 };
-	struct fi_msg msg = { .msg_iov = &iov,
-			      .desc = &ops_desc[side],
-			      .iov_count = 1,
-			      .context = op };
+	void *desc = bare && (r & 2048) ? NULL : ops_desc[side];
+	struct fi_msg msg = {
+		.msg_iov = &iov, .desc = &desc, .iov_count = 1, .context = op
+	};
 
 	if (!ep)
 		return -FI_ENOTCONN;
 	if (r & 2)
-		return fi_recv(ep, op->buf, LEN, ops_desc[side], 0, op);
+		return fi_recv(ep, op->buf, LEN, desc, 0, op);
 	if (!(r & 1020)) /* more than any receive takes: ends the pair */
-		return fi_send(ep, op->buf, sizeof(op->buf), ops_desc[side], 0,
-			       op);
+		return fi_send(ep, op->buf, sizeof(op->buf), desc, 0, op);
 	return fi_sendmsg(ep, &msg, FI_COMPLETION | ((r & 12) ? 0 : FI_MORE));
 }
 
@@ -271,8 +271,18 @@ static void check_ops(void)
 
 static void open_net(enum fi_progress control, struct fid_mr *mr[2])
 {
-	net_begin(&n, NULL, 0);
+	/* nothing goes inline, so that all needs a key */
+	static const struct fake_dev_conf plain = {
+		.name = "fake0",
+		.ifname = "feth0",
+		.addrs = { "10.77.0.1" },
+		.max_inline = -1,
+	};
+
+	net_begin(&n, bare ? &plain : NULL, bare ? 1 : 0);
 	fake_be_patient();
+	if (bare)
+		n.hints->domain_attr->mr_mode &= ~FI_MR_LOCAL;
 	n.hints->domain_attr->threading = FI_THREAD_SAFE;
 	n.hints->domain_attr->control_progress = control;
 	n.hints->tx_attr->size = 16;
@@ -329,5 +339,8 @@ int main(void)
 	run(FI_PROGRESS_MANUAL);
 	good = failed = cancelled = silent = 0;
 	run(FI_PROGRESS_AUTO);
+	good = failed = cancelled = silent = 0;
+	bare = true;
+	run(FI_PROGRESS_MANUAL);
 	return 0;
 }

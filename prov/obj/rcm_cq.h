@@ -33,7 +33,7 @@ struct rcm_cq {
 	unsigned int n_signals;
 	unsigned int n_readers; /* that block */
 	unsigned int n_owed;	/* of them, those whom a signal has to wake */
-	uint32_t vendor_err;  /* given out as err_data, until the next read */
+	uint32_t vendor_err;	/* given out as err_data, until the next read */
 };
 
 /* fi_cq_open(3); the domain's .cq_open. */

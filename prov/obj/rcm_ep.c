@@ -436,7 +436,7 @@ static int rcm_ep_init(struct rcm_ep *ep, const struct fi_info *info)
 	atomic_init(&ep->face.rx_op_flags, info->rx_attr->op_flags);
 	ep->max_msg_size = ep->domain->max_msg_size;
 	ep->tx_refused = ep->domain->tx_refused;
-	ep->rx_refused = info->caps & FI_MULTI_RECV ? 0 : FI_MULTI_RECV;
+	ep->rx_refused = (info->caps & FI_MULTI_RECV) ? 0 : FI_MULTI_RECV;
 	atomic_init(&ep->min_multi_recv, RCM_MIN_MULTI_RECV);
 	ep->layered = ep->domain->layered;
 	ep->fid.fid.fclass = FI_CLASS_EP;

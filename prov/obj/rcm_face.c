@@ -34,7 +34,7 @@ static int rcm_face_check(const struct rcm_face *face, uint64_t flags)
 
 	if (flags & FI_TRANSMIT)
 		known = RCM_TX_OP_FLAGS & ~face->ep->tx_refused;
-	return flags & ~(known | RCM_FACE_SIDES) ? -FI_EBADFLAGS : 0;
+	return (flags & ~(known | RCM_FACE_SIDES)) ? -FI_EBADFLAGS : 0;
 }
 
 int rcm_face_get_flags(struct rcm_face *face, uint64_t *flags)

@@ -102,7 +102,7 @@ Test(multi_recv, ordinary_receives_behind_it_keep_their_place)
 	desc = real_mr(&r, pool, sizeof(pool), FI_RECV);
 	in_desc = real_mr(&r, in, sizeof(in), FI_RECV);
 	real_ok(fi_recv(r.b.ep, in[0], MIN, in_desc, 0, in[0]));
-	post_multi(&r, pool, 2 * MIN, desc);
+	post_multi(&r, pool, (size_t)2 * MIN, desc);
 	real_ok(fi_recv(r.b.ep, in[1], MIN, in_desc, 0, in[1]));
 	real_ok(fi_recv(r.b.ep, in[2], MIN, in_desc, 0, in[2]));
 	real_ok(fi_cancel(&r.b.ep->fid, in[1]));

@@ -84,8 +84,8 @@ int rcm_cntr_need_own(struct rcm_cntr *cntr);
 
 /*
  * Takes what the device has finished out of every engine of CNTR, so that its
- * values are those of now. ARM: readies their channels' fds as well. 0 or the
- * -FI_E of the arming. Takes locks from CNTR's own downwards.
+ * values are those of now. ARM: readies their channels' fds as well. 0, or the
+ * first -FI_E of rcm_cqset_settle(). Takes locks from CNTR's own downwards.
  */
 int rcm_cntr_progress(struct rcm_cntr *cntr, bool arm);
 

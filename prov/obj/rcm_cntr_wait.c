@@ -166,8 +166,8 @@ int rcm_cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 		.errors = atomic_load(&cntr->tally.errors),
 		.deadline = rcm_wait_deadline(timeout),
 	};
+	int broken, ret;
 	bool late;
-	int ret;
 
 	if (cntr->wait_obj == FI_WAIT_NONE || cntr->wait_obj == FI_WAIT_SET)
 		return -FI_EINVAL;
@@ -175,11 +175,13 @@ int rcm_cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 	for (;;) {
 		late = rcm_cntr_is_late(&w);
 		w.turn = atomic_load(&cntr->turn);
-		(void)rcm_cntr_progress(cntr, false);
+		broken = rcm_cntr_progress(cntr, false);
 		ret = rcm_cntr_look(cntr, &w);
 		if (ret != -FI_EAGAIN)
 			break;
-		ret = late ? -FI_ETIMEDOUT : rcm_cntr_sleep(cntr, &w);
+		ret = broken;
+		if (!ret)
+			ret = late ? -FI_ETIMEDOUT : rcm_cntr_sleep(cntr, &w);
 		if (ret)
 			break;
 	}

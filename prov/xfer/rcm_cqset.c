@@ -403,6 +403,8 @@ int rcm_cqset_settle(struct rcm_cqset *cs, bool arm)
 	if (arm && cs->channel)
 		ret = rcm_cqset_arm_all(cs);
 	rcm_cqset_progress(cs, true);
+	if (!ret && cs->broken)
+		ret = -FI_EIO;
 	rcm_unlock(&cs->lock);
 	return ret;
 }

@@ -118,8 +118,8 @@ uint32_t rcm_cqset_gather(struct rcm_cqset *cs, uint32_t want);
  * For counters, which want what the device has finished whether an entry
  * comes of it or not: takes all of it into the software queue, and makes room
  * there, since it may be that nobody reads. ARM: readies the channel's fd for
- * what comes later, also while entries wait. 0, or the -FI_E of the arming;
- * takes the lock.
+ * what comes later, also while entries wait. 0, the -FI_E of the arming, or
+ * -FI_EIO when the device's queue cannot be polled. Takes the lock.
  */
 int rcm_cqset_settle(struct rcm_cqset *cs, bool arm);
 

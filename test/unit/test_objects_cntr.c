@@ -4,6 +4,7 @@
 /* Counters, through fi_* calls: fi_cntr(3). */
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <poll.h>
 #include <string.h>
 
@@ -579,6 +580,16 @@ Test(cntr, wait_ends_with_an_error_when_one_is_counted)
 	cr_assert_eq(net_send(&n, 0, 0, 64, NULL), 0);
 	cr_assert_eq(fi_cntr_wait(n.side[1].rx_cntr, 1, -1), -FI_EAVAIL);
 	expect(n.side[1].rx_cntr, 0, 1);
+}
+
+/* nothing would end it */
+Test(cntr, wait_ends_when_the_device_cannot_be_polled)
+{
+	join_counted(FI_WAIT_FD);
+	fake_fail(FAKE_poll_cq, 1, EIO);
+	cr_assert_eq(fi_cntr_wait(n.side[0].tx_cntr, 1, -1), -FI_EIO);
+	cr_assert_eq(fi_cntr_wait(n.side[0].tx_cntr, 0, -1), 0);
+	cr_assert_eq(trywait(n.side[0].tx_cntr), -FI_EIO);
 }
 
 /* A counter's fd, with completion queues nobody waits for, and with none. */

@@ -77,6 +77,7 @@ MT_TESTS += test/mt/close_events
 MT_TESTS += test/mt/counters
 MT_TESTS += test/mt/eq_readers
 MT_TESTS += test/mt/getinfo
+MT_TESTS += test/mt/lent
 MT_TESTS += test/mt/levels
 MT_TESTS += test/mt/multi_recv
 MT_TESTS += test/mt/open_close

@@ -83,6 +83,7 @@ MT_TESTS += test/mt/multi_recv
 MT_TESTS += test/mt/open_close
 MT_TESTS += test/mt/post_poll
 MT_TESTS += test/mt/stress
+MT_TESTS += test/mt/sets
 MT_TESTS += test/mt/shared_recv
 MT_TESTS += test/mt/waiters
 MT_TESTS += test/mt/xfer

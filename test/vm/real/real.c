@@ -72,6 +72,7 @@ static void real_open_cq(struct real *r, struct fid_cq **cq)
 		.size = r->opts.cq_size,
 		.format = r->opts.format ? r->opts.format : FI_CQ_FORMAT_DATA,
 		.wait_obj = r->opts.cq_wait,
+		.wait_set = r->opts.wait_set,
 	};
 
 	real_ok(fi_cq_open(r->domain, &attr, cq, NULL));

@@ -54,6 +54,7 @@ struct real_opts {
 	size_t tx_size, rx_size;
 	enum fi_cq_format format; /* UNSPEC: FI_CQ_FORMAT_DATA */
 	enum fi_wait_obj cq_wait;
+	struct fid_wait *wait_set; /* for FI_WAIT_SET */
 	enum fi_threading threading;
 	enum fi_progress control;
 	uint64_t tx_bind, rx_bind; /* more flags for binding the CQ */

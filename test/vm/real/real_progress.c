@@ -106,3 +106,52 @@ Test(progress, levels_without_locks_move_messages)
 		real_close(&r);
 	}
 }
+
+/* Newer headers deprecate the inlines of wait sets. */
+static int wait_for(struct fid_wait *set, int timeout)
+{
+	return set->ops->wait(set, timeout);
+}
+
+Test(progress, wait_set_wakes_for_each_message)
+{
+	static const struct real_opts opts = { .cq_wait = FI_WAIT_SET };
+	struct fi_wait_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
+	static char out[64], in[64];
+	struct fi_cq_data_entry entry;
+	void *in_desc, *out_desc;
+	struct fi_info *info;
+	struct fid_wait *set;
+	struct real r;
+
+	real_open(&r, &opts);
+	real_ok(r.fabric->ops->wait_open(r.fabric, &attr, &set));
+	r.opts.wait_set = set;
+	info = real_peer_info(&r);
+	real_side_open(&r, &r.a, info);
+	real_ok(fi_connect(r.a.ep, info->dest_addr, NULL, 0));
+	fi_freeinfo(info);
+	info = real_request(&r);
+	real_side_open(&r, &r.b, info);
+	fi_freeinfo(info);
+	real_ok(fi_accept(r.b.ep, NULL, 0));
+	real_expect(&r.a, FI_CONNECTED);
+	real_expect(&r.b, FI_CONNECTED);
+	in_desc = real_mr(&r, in, sizeof(in), FI_RECV);
+	out_desc = real_mr(&r, out, sizeof(out), FI_SEND);
+	real_fails(FI_ETIMEDOUT, wait_for(set, 20));
+	for (int i = 0; i < 50; i++) {
+		real_ok(fi_recv(r.b.ep, in, sizeof(in), in_desc, 0, in));
+		real_ok(fi_send(r.a.ep, out, sizeof(out), out_desc, 0, out));
+		/* whichever comes first; reading takes both */
+		real_ok(wait_for(set, REAL_PATIENCE));
+		real_done(r.a.txcq, &entry, out);
+		real_done(r.b.rxcq, &entry, in);
+	}
+	real_fails(FI_ETIMEDOUT, wait_for(set, 20));
+	real_side_close(&r.a);
+	real_side_close(&r.b);
+	real_fails(FI_EBUSY, fi_close(&r.fabric->fid));
+	real_ok(fi_close(&set->fid));
+	real_close(&r);
+}

@@ -313,6 +313,24 @@ Test(multi, release_is_told_when_entries_are_not_wanted)
 	expect_nothing();
 }
 
+/* A full send queue looks for completions, with its own lock held. */
+Test(multi, sender_that_looks_for_room_posts_the_next_request)
+{
+	uintptr_t i;
+
+	cr_assert_eq(post_multi(100, 50, 9), 0);
+	for (i = 1; i <= 4; i++)
+		cr_assert_eq(post(8, RCM_TX_COMPLETE, i), 0);
+	script_received(dev, 10, -1);
+	script_sent(dev, 4);
+	cr_assert_eq(outstanding(), 0);
+	cr_assert_eq(post(8, RCM_TX_COMPLETE, 5), 0);
+	cr_assert_eq(outstanding(), 1);
+	expect_message(9, pool, 10, 0);
+	for (i = 1; i <= 4; i++)
+		cr_assert_eq(next_context(), i);
+}
+
 Test(multi, waiting_reader_posts_the_next_before_it_sleeps)
 {
 	struct rcm_cqset waited;

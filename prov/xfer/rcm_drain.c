@@ -109,7 +109,9 @@ static bool rcm_drain_asks(struct rcm_qp *qp)
 {
 	if (qp->past_srq)
 		return true;
-	if (!qp->attr.look || qp->attr.look(qp->attr.user))
+	if (qp->attr.look && qp->attr.look(qp->attr.user))
+		qp->attr.look = NULL; /* it says nothing any more */
+	if (!qp->attr.look)
 		atomic_store(&qp->attr.srq->silent, true);
 	return atomic_load(&qp->srq_left);
 }

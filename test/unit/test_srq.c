@@ -522,6 +522,7 @@ Test(srq, device_that_says_nothing_is_waited_for_once)
 	start = seconds();
 	rcm_qp_close(&qp);
 	cr_assert_lt(seconds() - start, 0.1);
+	cr_assert_eq(looks, 1);
 }
 
 Test(srq, unconnected_queue_pair_is_not_waited_for)

@@ -41,7 +41,7 @@ static void *post(void *arg)
 
 	while (!atomic_load(&over)) {
 		int place = free_place();
-		uint8_t *buf = s->buf + 64 * (place < 0 ? 0 : place);
+		uint8_t *buf = s->buf + (size_t)64 * (place < 0 ? 0 : place);
 
 		ret = place < 0 ? -FI_EAGAIN :
 				  fi_recv(s->srx, buf, 64, s->desc, 0, buf);

@@ -87,7 +87,7 @@ static void post(size_t slot)
 	cr_assert_eq(ret, 0, "%zd", ret);
 }
 
-static void send_to(int which, char c)
+static void send_to(int which, int c)
 {
 	struct net_side *s = &n.side[0];
 
@@ -96,7 +96,7 @@ static void send_to(int which, char c)
 }
 
 /* The next receive on CQ brought this. */
-static void *got(struct fid_cq *cq, char c)
+static void *got(struct fid_cq *cq, int c)
 {
 	struct net_comp comp;
 
@@ -121,9 +121,9 @@ Test(srx, two_endpoints_use_up_the_receives_of_one_queue)
 	join_two(false);
 	for (size_t i = 0; i < 6; i++)
 		post(i);
-	for (char c = 'a'; c < 'g'; c++)
+	for (int c = 'a'; c < 'g'; c++)
 		send_to(c % 2, c);
-	for (char c = 'a'; c < 'g'; c++)
+	for (int c = 'a'; c < 'g'; c++)
 		got(n.side[1].cq, c);
 	quiet(n.side[1].cq);
 }
@@ -135,9 +135,9 @@ Test(srx, each_endpoint_completes_in_its_own_queue)
 	join_two(true);
 	for (size_t i = 0; i < 6; i++)
 		post(i);
-	for (char c = 'a'; c < 'g'; c++)
+	for (int c = 'a'; c < 'g'; c++)
 		send_to(c % 2, c);
-	for (char c = 'a'; c < 'g'; c++)
+	for (int c = 'a'; c < 'g'; c++)
 		got(c % 2 ? n.side[1].rx_cq : n.side[1].cq, c);
 	quiet(n.side[1].cq);
 	quiet(n.side[1].rx_cq);
@@ -153,7 +153,7 @@ Test(srx, full_queue_says_again_until_completions_are_read)
 	for (size_t i = 0; i < 8; i++)
 		post(i);
 	cr_assert_eq(fi_recv(s->srx, s->buf, 64, s->desc, 0, NULL), -FI_EAGAIN);
-	for (char c = 'a'; c < 'z'; c++) {
+	for (int c = 'a'; c < 'z'; c++) {
 		char *slot;
 
 		send_to(c % 2, c);
@@ -184,7 +184,7 @@ static void close_one(const struct fake_dev_conf *conf)
 	cr_assert_eq(comp.context, n.side[1].buf + 64);
 	quiet(n.side[1].cq);
 	/* three are left to the other endpoint, and none of eight is lost */
-	for (char c = 'b'; c < 'e'; c++) {
+	for (int c = 'b'; c < 'e'; c++) {
 		send_to(0, c);
 		got(n.side[1].cq, c);
 	}
@@ -240,7 +240,7 @@ Test(srx, end_of_one_connection_leaves_the_other)
 	cr_assert_eq(net_await(&n, 1, FI_SHUTDOWN, &ev), 0);
 	cr_assert_eq(ev.fid, &ep[0]->fid);
 	quiet(n.side[1].cq);
-	for (char c = 'a'; c < 'e'; c++) {
+	for (int c = 'a'; c < 'e'; c++) {
 		send_to(1, c);
 		got(n.side[1].cq, c);
 	}
@@ -310,7 +310,7 @@ Test(srx, calls_check_as_those_of_an_endpoint)
 
 	join_on(NULL);
 	for (int i = 0; i < 9; i++) {
-		iov[i].iov_base = s->buf + 16 * i;
+		iov[i].iov_base = s->buf + (ptrdiff_t)16 * i;
 		iov[i].iov_len = i ? 16 : 0;
 		desc[i] = s->desc;
 	}
@@ -367,7 +367,7 @@ Test(srx, buffers_need_no_descriptor_without_mr_local)
 	}
 	cr_assert_eq(fi_recv(n.side[1].srx, here[0], 64, NULL, 0, NULL),
 		     -FI_EAGAIN);
-	for (char c = 'a'; c < 'e'; c++) {
+	for (int c = 'a'; c < 'e'; c++) {
 		send_to(c % 2, c);
 		context = got(c % 2 ? n.side[1].rx_cq : n.side[1].cq, c);
 		cr_assert_eq(context, here[c - 'a']);

@@ -5,10 +5,11 @@
  * Three threads wait for one counter without a limit of time, with other
  * thresholds each, while messages come one at a time and a fourth reads the
  * completion queue that they arrive in: no wake-up is lost. Then what another
- * thread adds wakes, and so does an error.
+ * thread adds wakes, and so does an error, and time-outs are each thread's own.
  */
 
 #include "mt.h"
+#include "rcm_cntr.h"
 
 #define MESSAGES 2000
 
@@ -114,6 +115,45 @@ static void errors_wake(void)
 	MT_CHECK(fi_cntr_seterr(cntr, 0) == 0);
 }
 
+static void *wait_in_vain(void *arg)
+{
+	MT_CHECK(fi_cntr_wait(cntr, UINT64_MAX, 10 + (int)(uintptr_t)arg) ==
+		 -FI_ETIMEDOUT);
+	return NULL;
+}
+
+static void each_has_its_own_time_out(void)
+{
+	pthread_t threads[3];
+
+	for (uintptr_t i = 0; i < 3; i++)
+		threads[i] = mt_start(wait_in_vain, (void *)(i * 7));
+	for (int i = 0; i < 3; i++)
+		mt_join(threads[i]);
+}
+
+static void *wait_for_one(void *arg)
+{
+	MT_CHECK(fi_cntr_wait(arg, 1, -1) == 0);
+	return NULL;
+}
+
+static void close_is_refused_while_somebody_waits(void)
+{
+	struct fi_cntr_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
+	struct fid_cntr *other;
+	pthread_t thread;
+
+	MT_CHECK(fi_cntr_open(n.domain, &attr, &other, NULL) == 0);
+	thread = mt_start(wait_for_one, other);
+	while (!atomic_load(&rcm_cntr_of(other)->n_waiters))
+		sched_yield();
+	MT_CHECK(fi_close(&other->fid) == -FI_EBUSY);
+	MT_CHECK(fi_cntr_add(other, 1) == 0);
+	mt_join(thread);
+	MT_CHECK(fi_close(&other->fid) == 0);
+}
+
 int main(void)
 {
 	struct fi_cntr_attr attr = { .wait_obj = FI_WAIT_FD };
@@ -132,6 +172,8 @@ int main(void)
 		mt_join(threads[i]);
 	added_values_wake();
 	errors_wake();
+	each_has_its_own_time_out();
+	close_is_refused_while_somebody_waits();
 	net_end(&n);
 	return 0;
 }

@@ -189,11 +189,11 @@ static struct rcm_lease *rcm_lease_new(uint32_t most)
 	return calloc(1, sizeof(*lease) + most * sizeof(struct ibv_mr *));
 }
 
-/* Registers the TODO buffers that have no key. */
+/* Registers the BARE buffers, those without a key. */
 static int rcm_lease_register(struct rcm_leases *leases, struct ibv_sge *sge,
-			      uint32_t n, uint32_t todo, struct rcm_lease **out)
+			      uint32_t n, uint32_t bare, struct rcm_lease **out)
 {
-	struct rcm_lease *lease = rcm_lease_new(todo);
+	struct rcm_lease *lease = rcm_lease_new(bare);
 	int ret = lease ? 0 : -FI_ENOMEM;
 	uint32_t i;
 

@@ -80,6 +80,7 @@ MT_TESTS += test/mt/getinfo
 MT_TESTS += test/mt/lent
 MT_TESTS += test/mt/levels
 MT_TESTS += test/mt/multi_recv
+MT_TESTS += test/mt/lock
 MT_TESTS += test/mt/open_close
 MT_TESTS += test/mt/post_poll
 MT_TESTS += test/mt/stress

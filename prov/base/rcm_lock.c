@@ -3,10 +3,39 @@
 
 #include "rcm_lock.h"
 
-#if RCM_DEBUG
-
+#include <errno.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Neither a lock nor an unlock may change what its caller is to report. */
+static void rcm_lock_futex(struct rcm_lock *l, int op, uint32_t value)
+{
+	int saved = errno;
+
+	(void)syscall(SYS_futex, &l->state, op, value, NULL, NULL, 0);
+	errno = saved;
+}
+
+/*
+ * Marks the lock as awaited before it sleeps, and holds it as awaited, since
+ * others may sleep too: at worst an unlock wakes nobody.
+ */
+void rcm_lock_wait(struct rcm_lock *l)
+{
+	while (atomic_exchange_explicit(&l->state, RCM_LOCK_AWAITED,
+					memory_order_acquire) != RCM_LOCK_FREE)
+		rcm_lock_futex(l, FUTEX_WAIT_PRIVATE, RCM_LOCK_AWAITED);
+}
+
+void rcm_lock_wake(struct rcm_lock *l)
+{
+	rcm_lock_futex(l, FUTEX_WAKE_PRIVATE, 1);
+}
+
+#if RCM_DEBUG
 
 #define RCM_MAX_HELD 8
 

@@ -19,7 +19,6 @@
 #include "rcm_sys.h"
 
 static struct rcm_lock rcm_dev_lock = {
-	.mutex = PTHREAD_MUTEX_INITIALIZER,
 	.rank = RCM_RANK_DEVICES,
 	.enabled = true,
 };

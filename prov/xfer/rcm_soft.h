@@ -28,8 +28,8 @@ struct rcm_comp {
 	uint32_t vendor_err;
 };
 
-/* Room from the start: a reader's batch fits, and some reclaimed sends. */
-#define RCM_SOFT_ROOM 64
+/* Room from the start: a reader's batch fits, or as many reclaimed sends. */
+#define RCM_SOFT_ROOM 16
 
 struct rcm_soft {
 	struct rcm_comp *ring;

@@ -98,8 +98,9 @@ static inline bool rcm_wc_fill(const struct ibv_wc *wc, uint8_t kind,
 }
 
 /* Retires what succeeded. True when an entry is due: *DONE is filled. */
-static inline bool rcm_wc_done(struct rcm_cqset *cs, const struct ibv_wc *wc,
-			       struct rcm_done *done)
+static inline __attribute__((always_inline)) bool
+rcm_wc_done(struct rcm_cqset *cs, const struct ibv_wc *wc,
+	    struct rcm_done *done)
 {
 	struct rcm_ring *ring = rcm_wc_ring(cs, wc);
 	uint32_t pos = (uint32_t)wc->wr_id;

@@ -133,6 +133,7 @@ PROV_SOURCES += prov/xfer/rcm_qp.h
 PROV_SOURCES += prov/xfer/rcm_ring.c
 PROV_SOURCES += prov/xfer/rcm_ring.h
 PROV_SOURCES += prov/xfer/rcm_rq.c
+PROV_SOURCES += prov/xfer/rcm_short.h
 PROV_SOURCES += prov/xfer/rcm_slot.c
 PROV_SOURCES += prov/xfer/rcm_slot.h
 PROV_SOURCES += prov/xfer/rcm_soft.c

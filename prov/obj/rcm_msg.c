@@ -9,6 +9,7 @@
 #include "rcm_mr.h"
 #include "rcm_msg.h"
 #include "rcm_multi.h"
+#include "rcm_short.h"
 
 /*
  * fi_msg(3) onto the two queues of a queue pair. Addresses are ignored: the
@@ -28,6 +29,11 @@
 	(FI_COMPLETION | FI_INJECT | FI_REMOTE_CQ_DATA | FI_MORE | FI_FENCE | \
 	 FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE |   \
 	 RCM_MSG_PRIVATE)
+
+/* Those of them that one buffer which goes inline meets by itself. */
+#define RCM_MSG_TX_PLAIN                                                       \
+	(FI_COMPLETION | FI_MORE | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
+	 FI_DELIVERY_COMPLETE | RCM_MSG_PRIVATE)
 
 /* The queue's flags of a call whose fi_msg(3) flags are FLAGS. */
 static inline uint32_t rcm_msg_tx_flags(const struct rcm_ep *ep, uint64_t flags)
@@ -57,10 +63,10 @@ static inline uint64_t rcm_msg_rx_default(struct fid_ep *fid)
 				    memory_order_relaxed);
 }
 
-/* One buffer; DATA of more than 32 bits is beyond cq_data_size. */
-static inline ssize_t rcm_msg_send_buf(struct rcm_ep *ep, const void *buf,
-				       size_t len, void *desc, uint64_t data,
-				       uint32_t flags, void *context)
+/* Any single buffer. DATA of more than 32 bits is beyond cq_data_size. */
+static __attribute__((noinline)) ssize_t
+rcm_msg_send_any(struct rcm_ep *ep, const void *buf, size_t len, void *desc,
+		 uint64_t data, uint32_t flags, void *context)
 {
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)buf,
@@ -85,14 +91,53 @@ static inline ssize_t rcm_msg_send_buf(struct rcm_ep *ep, const void *buf,
 	return rcm_sq_post(&ep->qp, &tx);
 }
 
+/*
+ * The single buffers of the four calls below. What is usual is inline in each
+ * of them; what is not starts again from what the caller gave.
+ */
+static inline bool rcm_msg_is_short(struct rcm_ep *ep, size_t len,
+				    uint64_t data)
+{
+	return rcm_likely(len <= ep->qp.sq.max_inline && data <= UINT32_MAX &&
+			  rcm_short_begin(&ep->qp));
+}
+
+static inline __attribute__((always_inline)) ssize_t
+rcm_msg_post_short(struct rcm_ep *ep, const void *buf, size_t len,
+		   bool complete, const uint32_t *imm, void *context)
+{
+	struct rcm_short tx = {
+		.buf = buf,
+		.len = (uint32_t)len,
+		.complete = complete,
+		.imm = imm,
+		.context = context,
+	};
+
+	return rcm_short_post(&ep->qp, &tx);
+}
+
+/* Does a call without flags want an entry? */
+static inline bool rcm_msg_tx_completes(struct fid_ep *fid)
+{
+	struct rcm_face *face = rcm_face_of(fid);
+
+	return face->ep->tx_always ||
+	       (atomic_load_explicit(&face->tx_op_flags, memory_order_relaxed) &
+		FI_COMPLETION);
+}
+
 static ssize_t rcm_msg_send(struct fid_ep *fid, const void *buf, size_t len,
 			    void *desc, fi_addr_t dest_addr, void *context)
 {
 	struct rcm_ep *ep = rcm_ep_of(fid);
 
 	(void)dest_addr;
-	return rcm_msg_send_buf(ep, buf, len, desc, 0, rcm_msg_tx_default(fid),
-				context);
+	if (!rcm_msg_is_short(ep, len, 0))
+		return rcm_msg_send_any(ep, buf, len, desc, 0,
+					rcm_msg_tx_default(fid), context);
+	return rcm_msg_post_short(ep, buf, len, rcm_msg_tx_completes(fid), NULL,
+				  context);
 }
 
 static ssize_t rcm_msg_senddata(struct fid_ep *fid, const void *buf, size_t len,
@@ -100,27 +145,41 @@ static ssize_t rcm_msg_senddata(struct fid_ep *fid, const void *buf, size_t len,
 				void *context)
 {
 	struct rcm_ep *ep = rcm_ep_of(fid);
+	uint32_t imm = (uint32_t)data;
 
 	(void)dest_addr;
-	return rcm_msg_send_buf(ep, buf, len, desc, data,
-				rcm_msg_tx_default(fid) | RCM_TX_IMM, context);
+	if (!rcm_msg_is_short(ep, len, data))
+		return rcm_msg_send_any(ep, buf, len, desc, data,
+					rcm_msg_tx_default(fid) | RCM_TX_IMM,
+					context);
+	return rcm_msg_post_short(ep, buf, len, rcm_msg_tx_completes(fid), &imm,
+				  context);
 }
 
 static ssize_t rcm_msg_inject(struct fid_ep *fid, const void *buf, size_t len,
 			      fi_addr_t dest_addr)
 {
+	struct rcm_ep *ep = rcm_ep_of(fid);
+
 	(void)dest_addr;
-	return rcm_msg_send_buf(rcm_ep_of(fid), buf, len, NULL, 0,
-				RCM_TX_INJECT, NULL);
+	if (!rcm_msg_is_short(ep, len, 0))
+		return rcm_msg_send_any(ep, buf, len, NULL, 0, RCM_TX_INJECT,
+					NULL);
+	return rcm_msg_post_short(ep, buf, len, false, NULL, NULL);
 }
 
 static ssize_t rcm_msg_injectdata(struct fid_ep *fid, const void *buf,
 				  size_t len, uint64_t data,
 				  fi_addr_t dest_addr)
 {
+	struct rcm_ep *ep = rcm_ep_of(fid);
+	uint32_t imm = (uint32_t)data;
+
 	(void)dest_addr;
-	return rcm_msg_send_buf(rcm_ep_of(fid), buf, len, NULL, data,
-				RCM_TX_INJECT | RCM_TX_IMM, NULL);
+	if (!rcm_msg_is_short(ep, len, data))
+		return rcm_msg_send_any(ep, buf, len, NULL, data,
+					RCM_TX_INJECT | RCM_TX_IMM, NULL);
+	return rcm_msg_post_short(ep, buf, len, false, &imm, NULL);
 }
 
 static ssize_t rcm_msg_sendv(struct fid_ep *fid, const struct iovec *iov,
@@ -146,10 +205,9 @@ static ssize_t rcm_msg_sendv(struct fid_ep *fid, const struct iovec *iov,
 }
 
 /* The call's flags stand in the place of the endpoint's: fi_endpoint(3). */
-static ssize_t rcm_msg_sendmsg(struct fid_ep *fid, const struct fi_msg *msg,
-			       uint64_t flags)
+static __attribute__((noinline)) ssize_t
+rcm_msg_sendmsg_any(struct rcm_ep *ep, const struct fi_msg *msg, uint64_t flags)
 {
-	struct rcm_ep *ep = rcm_ep_of(fid);
 	struct rcm_msg_iov from;
 	struct rcm_tx tx;
 	ssize_t ret;
@@ -177,6 +235,37 @@ static ssize_t rcm_msg_sendmsg(struct fid_ep *fid, const struct fi_msg *msg,
 	if (flags & FI_FENCE)
 		tx.flags |= RCM_TX_FENCE;
 	return rcm_sq_post(&ep->qp, &tx);
+}
+
+/* Does MSG come to one short buffer, and to nothing else? */
+static inline bool rcm_msg_is_plain(const struct rcm_ep *ep,
+				    const struct fi_msg *msg, uint64_t flags)
+{
+	return rcm_likely(!(flags & (~RCM_MSG_TX_PLAIN | ep->tx_refused)) &&
+			  msg->iov_count == 1 && msg->msg_iov &&
+			  msg->msg_iov->iov_len <= ep->qp.sq.max_inline);
+}
+
+static ssize_t rcm_msg_sendmsg(struct fid_ep *fid, const struct fi_msg *msg,
+			       uint64_t flags)
+{
+	struct rcm_ep *ep = rcm_ep_of(fid);
+	struct rcm_short tx;
+
+	if (!rcm_msg_is_plain(ep, msg, flags))
+		return rcm_msg_sendmsg_any(ep, msg, flags);
+	tx.buf = msg->msg_iov->iov_base;
+	tx.len = (uint32_t)msg->msg_iov->iov_len;
+	tx.complete = ep->tx_always || (flags & FI_COMPLETION);
+	tx.imm = NULL;
+	tx.context = msg->context;
+	if (flags & FI_MORE) {
+		if (rcm_likely(rcm_short_stage(&ep->qp, &tx)))
+			return 0;
+	} else if (rcm_short_begin(&ep->qp)) {
+		return rcm_short_post(&ep->qp, &tx);
+	}
+	return rcm_msg_sendmsg_any(ep, msg, flags);
 }
 
 static inline bool rcm_msg_wants_entry(const struct rcm_ep *ep, uint64_t flags)
@@ -250,8 +339,8 @@ static ssize_t rcm_msg_recv(struct fid_ep *fid, void *buf, size_t len,
 						    flags);
 		sge.lkey = rcm_mr_lkey(desc);
 	}
-	return rcm_rq_post(&ep->qp, &sge, len != 0, context, false,
-			   rcm_msg_wants_entry(ep, flags));
+	return rcm_short_recv(&ep->qp, &sge, len != 0, context,
+			      rcm_msg_wants_entry(ep, flags));
 }
 
 static ssize_t rcm_msg_recv_iov(struct rcm_ep *ep, const struct iovec *iov,

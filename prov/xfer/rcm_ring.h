@@ -77,6 +77,12 @@ struct rcm_ring {
 int rcm_ring_open(struct rcm_ring *ring, struct rcm_qp *qp, uint32_t depth);
 void rcm_ring_close(struct rcm_ring *ring); /* safe on a zeroed one */
 
+/* What the slot of an OP says at least. */
+static inline uint8_t rcm_ring_kind(const struct rcm_ring *ring, enum rcm_op op)
+{
+	return ring->kind_always | (uint8_t)op;
+}
+
 /* Requests that are outstanding, for slow paths on either side. */
 static inline uint32_t rcm_ring_used(struct rcm_ring *ring)
 {
@@ -93,6 +99,14 @@ static inline uint32_t rcm_ring_room(struct rcm_ring *ring)
 		ring->head_seen = atomic_load_explicit(&ring->head,
 						       memory_order_acquire);
 	return ring->depth - (tail - ring->head_seen);
+}
+
+/* Producer: is there room for N more, as far as it has seen? */
+static inline bool rcm_ring_is_roomy(struct rcm_ring *ring, uint32_t n)
+{
+	uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+
+	return tail - ring->head_seen + n <= ring->depth;
 }
 
 /*

@@ -7,41 +7,20 @@
 #include "rcm_lease.h"
 #include "rcm_multi.h"
 #include "rcm_qp.h"
+#include "rcm_short.h"
 
-/* The request of the ring's last slot goes to the device. */
-static inline ssize_t rcm_rq_give(struct rcm_qp *qp, uint64_t wr_id,
-				  const struct ibv_sge *sge, uint32_t n_sge)
+ssize_t rcm_rq_refused(struct rcm_rq *rq, int err)
 {
-	struct rcm_ring *ring = &qp->rq.ring;
-	struct ibv_recv_wr wr, *bad;
-	ssize_t ret;
-	int err;
+	ssize_t ret = rcm_err_from_post(err);
 
-	wr.wr_id = wr_id;
-	wr.next = NULL;
-	wr.sg_list = (struct ibv_sge *)sge;
-	wr.num_sge = (int)n_sge;
-	err = ibv_post_recv(qp->qp, &wr, &bad);
-	if (rcm_likely(!err))
-		return 0;
-
-	rcm_ring_unpush(ring);
-	ret = rcm_err_from_post(err);
+	rcm_ring_unpush(&rq->ring);
 	/* nothing would end an -FI_EAGAIN */
-	return ret == -FI_EAGAIN && !rcm_ring_used(ring) ? -FI_ENOMEM : ret;
+	return ret == -FI_EAGAIN && !rcm_ring_used(&rq->ring) ? -FI_ENOMEM :
+								ret;
 }
 
-static inline uint8_t rcm_rq_kind(const struct rcm_ring *ring, bool wants_entry)
-{
-	uint8_t kind = ring->kind_always | RCM_OP_RECV;
-
-	return wants_entry ? kind | RCM_SLOT_ENTRY : kind;
-}
-
-/* The gate is shut, or there is a buffer of FI_MULTI_RECV in front. */
-static __attribute__((noinline)) ssize_t
-rcm_rq_post_held(struct rcm_qp *qp, const struct ibv_sge *sge, uint32_t n_sge,
-		 void *context, uint8_t kind)
+ssize_t rcm_rq_post_any(struct rcm_qp *qp, const struct ibv_sge *sge,
+			uint32_t n_sge, void *context, uint8_t kind)
 {
 	struct rcm_ring *ring = &qp->rq.ring;
 	int err = rcm_gate(&qp->rq.gate);
@@ -52,26 +31,10 @@ rcm_rq_post_held(struct rcm_qp *qp, const struct ibv_sge *sge, uint32_t n_sge,
 	if (!rcm_ring_room(ring))
 		return -FI_EAGAIN;
 	wr_id = rcm_ring_push(ring, context, kind);
-	if (rcm_multi_hold(qp, sge, n_sge))
-		return 0;
-	return rcm_rq_give(qp, wr_id, sge, n_sge);
-}
-
-static inline ssize_t rcm_rq_post_locked(struct rcm_qp *qp,
-					 const struct ibv_sge *sge,
-					 uint32_t n_sge, void *context,
-					 uint8_t kind)
-{
-	struct rcm_ring *ring = &qp->rq.ring;
-	uint64_t wr_id;
-
 	/* what the consumer has posted before it let go comes first */
-	if (rcm_unlikely(
-		    atomic_load_explicit(&qp->rq.hold, memory_order_acquire)))
-		return rcm_rq_post_held(qp, sge, n_sge, context, kind);
-	if (rcm_unlikely(!rcm_ring_room(ring)))
-		return -FI_EAGAIN;
-	wr_id = rcm_ring_push(ring, context, kind);
+	if (atomic_load_explicit(&qp->rq.hold, memory_order_acquire) &&
+	    rcm_multi_hold(qp, sge, n_sge))
+		return 0;
 	return rcm_rq_give(qp, wr_id, sge, n_sge);
 }
 
@@ -86,8 +49,8 @@ ssize_t rcm_rq_post(struct rcm_qp *qp, const struct ibv_sge *sge,
 
 	(void)more;
 	rcm_lock(&qp->rq.lock);
-	ret = rcm_rq_post_locked(qp, sge, n_sge, context,
-				 rcm_rq_kind(&qp->rq.ring, wants_entry));
+	ret = rcm_rq_post_any(qp, sge, n_sge, context,
+			      rcm_rq_kind(&qp->rq.ring, wants_entry));
 	rcm_unlock(&qp->rq.lock);
 	return ret;
 }
@@ -120,8 +83,7 @@ static ssize_t rcm_rq_post_leased(struct rcm_qp *qp, const struct ibv_sge *sge,
 	if (ret)
 		return ret;
 	rcm_lease_set(ring, atomic_load(&ring->tail), lease);
-	ret = rcm_rq_post_locked(qp, sge, n_sge, context,
-				 kind | RCM_SLOT_SPECIAL);
+	ret = rcm_rq_post_any(qp, sge, n_sge, context, kind | RCM_SLOT_SPECIAL);
 	if (ret) /* the slot is the next one's again */
 		rcm_lease_set(ring, atomic_load(&ring->tail), NULL);
 	return ret;

@@ -12,6 +12,7 @@
 #include "rcm_lease.h"
 #include "rcm_log.h"
 #include "rcm_qp.h"
+#include "rcm_short.h"
 #include "rcm_slot.h"
 #include "rcm_stage.h"
 
@@ -85,8 +86,7 @@ static inline bool rcm_sq_must_signal(struct rcm_sq *sq, uint32_t room)
 	return ++sq->since_signal >= sq->signal_every || room == 1;
 }
 
-/* The device refused the request in the last slot. */
-static ssize_t rcm_sq_refused(struct rcm_sq *sq, int err)
+ssize_t rcm_sq_refused(struct rcm_sq *sq, int err)
 {
 	ssize_t ret = rcm_err_from_post(err);
 
@@ -102,7 +102,7 @@ static ssize_t rcm_sq_refused(struct rcm_sq *sq, int err)
 static inline void rcm_sq_fill(struct rcm_sq *sq, const struct rcm_tx *tx,
 			       uint32_t room, struct ibv_send_wr *wr)
 {
-	uint8_t kind = sq->ring.kind_always | RCM_OP_SEND;
+	uint8_t kind = rcm_ring_kind(&sq->ring, RCM_OP_SEND);
 
 	kind |= tx->flags & RCM_TX_SPECIAL;
 	wr->send_flags = 0;
@@ -232,7 +232,7 @@ ssize_t rcm_sq_post(struct rcm_qp *qp, const struct rcm_tx *tx)
 	ssize_t ret;
 
 	if (rcm_unlikely(tx->flags & RCM_TX_MORE)) {
-		ret = rcm_stage_open(qp);
+		ret = rcm_stage_ready(qp);
 		if (ret)
 			return ret;
 	}

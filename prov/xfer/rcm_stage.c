@@ -14,12 +14,7 @@
 #include "rcm_ring.h"
 #include "rcm_slot.h"
 
-static struct rcm_stage *rcm_stage_of(struct rcm_qp *qp)
-{
-	return atomic_load_explicit(&qp->sq.stage, memory_order_acquire);
-}
-
-static void rcm_stage_set_n(struct rcm_stage *st, uint32_t n)
+void rcm_stage_set_n(struct rcm_stage *st, uint32_t n)
 {
 	struct rcm_cqset *cs = st->qp->attr.tx_cq;
 	bool was = atomic_load_explicit(&st->n, memory_order_relaxed);
@@ -37,6 +32,7 @@ int rcm_stage_open(struct rcm_qp *qp)
 {
 	struct rcm_cqset *cs = qp->attr.tx_cq;
 	struct rcm_stage *st;
+	uint32_t i;
 
 	if (!cs || rcm_stage_of(qp))
 		return 0;
@@ -45,7 +41,8 @@ int rcm_stage_open(struct rcm_qp *qp)
 	if (!st)
 		return -FI_ENOMEM;
 	st->qp = qp;
-	st->max_sge = qp->attr.tx_sge;
+	for (i = 0; i < RCM_STAGE_MAX; i++)
+		st->wr[i].sg_list = st->sge + (size_t)i * qp->attr.tx_sge;
 	rcm_lock(&cs->stage_lock);
 	if (!rcm_stage_of(qp)) {
 		rcm_list_add(&cs->stages, &st->node);
@@ -71,25 +68,28 @@ void rcm_stage_close(struct rcm_qp *qp)
 	free(st);
 }
 
-static void rcm_stage_add(struct rcm_stage *st, const struct ibv_send_wr *wr)
+/* Returns how many places it leaves. */
+static inline uint32_t rcm_stage_add(struct rcm_stage *st,
+				     const struct ibv_send_wr *wr)
 {
-	uint32_t n = st->n, i = st->first + n;
+	uint32_t n = atomic_load_explicit(&st->n, memory_order_relaxed);
+	uint32_t i = st->first + n;
 	struct ibv_send_wr *own = &st->wr[i];
 
 	RCM_ASSERT(i < RCM_STAGE_MAX);
 	own->wr_id = wr->wr_id;
-	own->next = NULL;
-	own->sg_list = st->sge + (size_t)i * st->max_sge;
 	own->num_sge = wr->num_sge;
 	own->opcode = wr->opcode;
 	own->send_flags = wr->send_flags;
 	if (wr->opcode == IBV_WR_SEND_WITH_IMM)
 		own->imm_data = wr->imm_data;
-	memcpy(own->sg_list, wr->sg_list,
-	       (size_t)wr->num_sge * sizeof(*wr->sg_list));
-	if (n)
-		st->wr[i - 1].next = own;
-	rcm_stage_set_n(st, n + 1);
+	if (rcm_likely(wr->num_sge == 1))
+		*own->sg_list = *wr->sg_list;
+	else
+		memcpy(own->sg_list, wr->sg_list,
+		       (size_t)wr->num_sge * sizeof(*wr->sg_list));
+	rcm_stage_take(st, own);
+	return RCM_STAGE_MAX - 1 - i;
 }
 
 /* Takes the last one, the caller's own, out again. */
@@ -202,8 +202,7 @@ ssize_t rcm_stage_post(struct rcm_qp *qp, const struct ibv_send_wr *wr,
 {
 	struct rcm_stage *st = rcm_stage_of(qp);
 
-	rcm_stage_add(st, wr);
-	if (more && st->first + st->n < RCM_STAGE_MAX)
+	if (rcm_stage_add(st, wr) && more)
 		return 0;
 	return rcm_stage_ring(qp, true);
 }

@@ -26,9 +26,8 @@ struct rcm_stage {
 	/* [first, first + n) wait; under the send queue's lock */
 	uint32_t first;
 	_Atomic uint32_t n;
-	uint32_t max_sge;
-	struct ibv_send_wr wr[RCM_STAGE_MAX];
-	struct ibv_sge sge[]; /* max_sge for each */
+	struct ibv_send_wr wr[RCM_STAGE_MAX]; /* sg_list is its own, fixed */
+	struct ibv_sge sge[];		      /* the queue's tx_sge for each */
 };
 
 /* Makes QP's stage unless it is there. -FI_ENOMEM. No lock may be held. */
@@ -66,6 +65,53 @@ static inline void rcm_stage_flush_all(struct rcm_cqset *cs)
 	if (rcm_unlikely(
 		    atomic_load_explicit(&cs->n_staged, memory_order_acquire)))
 		rcm_stage_flush_listed(cs);
+}
+
+/* rcm_stage_open() where it is not there yet. No lock may be held. */
+static inline int rcm_stage_ready(struct rcm_qp *qp)
+{
+	return rcm_likely(atomic_load_explicit(&qp->sq.stage,
+					       memory_order_relaxed)) ?
+		       0 :
+		       rcm_stage_open(qp);
+}
+
+static inline struct rcm_stage *rcm_stage_of(struct rcm_qp *qp)
+{
+	return atomic_load_explicit(&qp->sq.stage, memory_order_acquire);
+}
+
+/* Sets how many wait. Under the send queue's lock. */
+void rcm_stage_set_n(struct rcm_stage *st, uint32_t n);
+
+/*
+ * Where the next request that waits is to be written, with its sg_list set;
+ * NULL without a stage, or when it would be full then. Under the send queue's
+ * lock.
+ */
+static inline struct ibv_send_wr *rcm_stage_place(struct rcm_qp *qp)
+{
+	struct rcm_stage *st = rcm_stage_of(qp);
+	uint32_t i;
+
+	if (rcm_unlikely(!st))
+		return NULL;
+	i = st->first + atomic_load_explicit(&st->n, memory_order_relaxed);
+	return i < RCM_STAGE_MAX - 1 ? &st->wr[i] : NULL;
+}
+
+/* WR, in the next place, waits from now on. Under the send queue's lock. */
+static inline void rcm_stage_take(struct rcm_stage *st, struct ibv_send_wr *wr)
+{
+	uint32_t n = atomic_load_explicit(&st->n, memory_order_relaxed);
+
+	wr->next = NULL;
+	if (!n) {
+		rcm_stage_set_n(st, 1);
+		return;
+	}
+	wr[-1].next = wr;
+	atomic_store_explicit(&st->n, n + 1, memory_order_release);
 }
 
 /* Does anything wait in QP's stage? Under the send queue's lock. */

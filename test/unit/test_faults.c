@@ -39,6 +39,7 @@ static const char *const survivable[] = {
 	"dereg_mr",
 	"destroy_qp",
 	"destroy_cq",
+	"destroy_srq",
 	"destroy_id",
 	"disconnect",
 	"reject",
@@ -583,6 +584,58 @@ static const struct scenario lent = { .run = run_lent,
 				      .survives = "reg_mr" };
 static const struct scenario late = { .run = run_outstanding,
 				      .conf = &lagging };
+
+static void share(struct net *n)
+{
+	n->hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	n->hints->rx_attr->size = 4;
+}
+
+/* Both sides share their receives; two of them are left over in the end. */
+static int run_shared(struct net *n)
+{
+	struct net_side *s;
+	struct net_comp comp;
+	int ret = net_open(n);
+
+	for (int i = 0; i < 2 && !ret; i++)
+		ret = fi_srx_context(n->domain, n->info->rx_attr,
+				     &n->side[i].srx, NULL);
+	if (!ret)
+		ret = net_join(n);
+	for (int i = 0; i < 4 && !ret; i++) {
+		s = &n->side[i % 2];
+		ret = (int)fi_recv(s->srx, s->buf, 64, s->desc, 0, s);
+	}
+	for (int i = 0; i < 2 && !ret; i++)
+		ret = net_send(n, i, 0, 32, &n->side[i]);
+	for (int i = 0; i < 4 && !ret; i++) {
+		ret = net_comp(n, n->side[i % 2].cq, &comp);
+		if (!ret)
+			ret = -comp.err;
+	}
+	return ret;
+}
+
+static const struct scenario shared = {
+	.prepare = share,
+	.run = run_shared,
+};
+
+Test(faults, shared_receives_survive_each_call)
+{
+	every_call_fails(&shared);
+}
+
+Test(faults, shared_receives_survive_each_allocation)
+{
+	every_allocation_fails(&shared);
+}
+
+Test(faults, shared_receives_survive_the_end_of_everything)
+{
+	all_calls_fail(&shared);
+}
 
 Test(faults, opening_survives_each_call)
 {

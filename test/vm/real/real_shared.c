@@ -18,15 +18,22 @@ struct pair {
 static uint8_t in[SLOTS][LEN], out[LEN];
 static void *in_desc, *out_desc;
 
-static void open_shared(struct real *r)
+static void open_with(struct real *r, bool unregistered)
 {
-	struct real_opts opts = { .shared = true, .rx_size = SLOTS };
+	struct real_opts opts = { .shared = true,
+				  .rx_size = SLOTS,
+				  .unregistered = unregistered };
 
 	real_open(r, &opts);
 	cr_assert_eq(r->info->ep_attr->rx_ctx_cnt, FI_SHARED_CONTEXT);
 	cr_assert_gt(r->info->domain_attr->max_ep_srx_ctx, 0);
-	in_desc = real_mr(r, in, sizeof(in), FI_RECV);
-	out_desc = real_mr(r, out, sizeof(out), FI_SEND);
+	in_desc = unregistered ? NULL : real_mr(r, in, sizeof(in), FI_RECV);
+	out_desc = unregistered ? NULL : real_mr(r, out, sizeof(out), FI_SEND);
+}
+
+static void open_shared(struct real *r)
+{
+	open_with(r, false);
 }
 
 static void join(struct real *r, struct pair *p)
@@ -146,6 +153,29 @@ Test(shared, endpoints_come_and_go_and_no_receive_is_lost)
 	real_fails(FI_EAGAIN, fi_recv(r.srx, in[0], LEN, in_desc, 0, NULL));
 	real_side_close(&steady.a);
 	real_side_close(&steady.b);
+	real_close(&r);
+}
+
+/* FI_MR_LOCAL is optional for shared receives, too. */
+Test(shared, receives_need_no_registration)
+{
+	struct pair p[2];
+	struct real r;
+	int i;
+
+	open_with(&r, true);
+	join(&r, &p[0]);
+	join(&r, &p[1]);
+	for (i = 0; i < SLOTS; i++)
+		post(&r, i);
+	real_fails(FI_EAGAIN, fi_recv(r.srx, in[0], LEN, NULL, 0, NULL));
+	for (i = 0; i < 2 * SLOTS; i++)
+		post(&r, pass(&p[i % 2], (unsigned int)i));
+	/* with receives that are left, and their memory with the device */
+	for (i = 0; i < 2; i++) {
+		real_side_close(&p[i].a);
+		real_side_close(&p[i].b);
+	}
 	real_close(&r);
 }
 

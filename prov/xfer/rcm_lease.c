@@ -184,9 +184,8 @@ static int rcm_lease_add(struct rcm_leases *leases, struct rcm_lease *lease,
 
 static struct rcm_lease *rcm_lease_new(uint32_t most)
 {
-	struct rcm_lease *lease;
-
-	return calloc(1, sizeof(*lease) + most * sizeof(struct ibv_mr *));
+	return calloc(1, sizeof(struct rcm_lease) +
+				 most * sizeof(struct ibv_mr *));
 }
 
 /* Registers the BARE buffers, those without a key. */

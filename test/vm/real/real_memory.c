@@ -13,8 +13,8 @@
 
 /* Registration, and doing without it. */
 
-#define PAGE 4096
-#define BIG  (1 << 20)
+#define PAGE ((size_t)4096)
+#define BIG  ((size_t)1 << 20)
 #define ID   65534 /* nobody */
 
 static const struct real_opts unregistered = { .unregistered = true };
@@ -336,6 +336,33 @@ Test(memory, limit_of_locked_memory_is_named_by_a_registration)
 	cr_assert_eq(limit_lines(), 1);
 	real_ok(fi_mr_reg(r.domain, buf, 4096, FI_SEND, 0, 0, 0, &mr, NULL));
 	real_ok(fi_close(&mr->fid));
+	real_close(&r);
+}
+
+/*
+ * LF#7368. Queues of soft-RoCE count against no limit; what is registered for
+ * injected messages beyond its inline size does.
+ */
+Test(memory, limit_of_locked_memory_is_named_by_fi_enable)
+{
+	struct fi_eq_attr eq_attr = { .wait_obj = FI_WAIT_UNSPEC };
+	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_DATA };
+	struct fi_info *info;
+	struct real r;
+
+	capture();
+	limit_memory();
+	setenv("FI_RCM_INJECT_SIZE", "4096", 1);
+	real_open(&r, NULL);
+	info = real_peer_info(&r);
+	real_ok(fi_eq_open(r.fabric, &eq_attr, &r.a.eq, NULL));
+	real_ok(fi_cq_open(r.domain, &cq_attr, &r.a.txcq, NULL));
+	real_ok(fi_endpoint(r.domain, info, &r.a.ep, NULL));
+	real_ok(fi_ep_bind(r.a.ep, &r.a.eq->fid, 0));
+	real_ok(fi_ep_bind(r.a.ep, &r.a.txcq->fid, FI_TRANSMIT | FI_RECV));
+	real_fails(FI_ENOMEM, fi_enable(r.a.ep));
+	cr_assert_eq(limit_lines(), 1);
+	fi_freeinfo(info);
 	real_close(&r);
 }
 

@@ -124,8 +124,8 @@ int main(void)
 	thread[i++] = mt_start(read_all, NULL);
 	while (i--)
 		mt_join(thread[i]);
-	for (i = 0; i < N; i++)
-		MT_CHECK(ops[i].sent == 1 && ops[i].received == 1);
+	for (int k = 0; k < N; k++)
+		MT_CHECK(ops[k].sent == 1 && ops[k].received == 1);
 	MT_CHECK(fake_regions() == 1); /* of what short ones are copied into */
 	net_end(&n);
 	printf("%d messages\n", N);

@@ -142,8 +142,8 @@ Test(lease, keyed_part_of_a_short_send_is_not_copied)
 				 sge_of(200, 50, 0) };
 	const struct ibv_sge *out;
 
-	memcpy(data, "first", 5);
-	memcpy(data + 200, "third", 5);
+	memcpy(data, "first", sizeof("first"));
+	memcpy(data + 200, "third", sizeof("third"));
 	cr_assert_eq(post_sges(sge, 3, LISTED, 1), 0);
 	out = script_last_send(dev, 0)->sge;
 	cr_assert_eq(out[1].addr, (uintptr_t)data + 100);

@@ -32,7 +32,7 @@ TESTS += bench/selftest.sh
 EXTRA_DIST += bench/guest bench/run bench/selftest.sh
 
 # rcm, verbs and the floor beside each other, in a guest of BENCH_ROOT; the
-# figures are left in the build directory's bench/results
+# figures are left in bench-ROOT of the build directory
 BENCH_ROOT = bookworm
 BENCH_ROUNDS = 5
 bench:

@@ -174,7 +174,7 @@ static void *read_shared(void *arg)
 static void own_queues(enum fi_threading level)
 {
 	bool shared = level != FI_THREAD_COMPLETION;
-	pthread_t threads[2], reader;
+	pthread_t threads[2], reader = pthread_self(); /* if nobody reads */
 	struct fid_cq *cq[2];
 
 	net_begin(&n, NULL, 0);

@@ -9,7 +9,7 @@
 
 #define DEPTH 8
 
-static char pool[4096];
+static char pool[(2 << 20) + 5];
 
 static void open_multi(void)
 {

@@ -21,19 +21,31 @@ static const uint64_t rcm_ep_cntr_flags[RCM_CNTR_KINDS] = {
 #define RCM_EP_CNTR_FLAGS (FI_SEND | FI_RECV | FI_READ | FI_WRITE)
 #define RCM_EP_CNTR_RMA	  (FI_REMOTE_READ | FI_REMOTE_WRITE)
 
+/*
+ * An application that binds a counter to all that its peer may do is well
+ * served by what there is; one that would count nothing is not.
+ */
+static int rcm_ep_check_remote(uint64_t flags)
+{
+	if (!(flags & RCM_EP_CNTR_RMA))
+		return 0;
+	RCM_INFO(EP_CTRL,
+		 "what the peer reads and writes is counted with FI_RMA_EVENT "
+		 "only, which is not offered%s",
+		 flags & RCM_EP_CNTR_FLAGS ? ": the rest is" : "");
+	return flags & RCM_EP_CNTR_FLAGS ? 0 : -FI_EOPNOTSUPP;
+}
+
 static int rcm_ep_check_cntr(const struct rcm_ep *ep,
 			     const struct rcm_cntr *cntr, uint64_t flags)
 {
-	int kind;
+	int kind, ret;
 
 	if (flags & ~(RCM_EP_CNTR_FLAGS | RCM_EP_CNTR_RMA) || !flags)
 		return -FI_EBADFLAGS;
-	if (flags & RCM_EP_CNTR_RMA) {
-		RCM_INFO(EP_CTRL,
-			 "what the peer reads and writes is counted with "
-			 "FI_RMA_EVENT only, which is not offered");
-		return -FI_EOPNOTSUPP;
-	}
+	ret = rcm_ep_check_remote(flags);
+	if (ret)
+		return ret;
 	if (cntr->domain != ep->domain)
 		return -FI_EINVAL;
 	for (kind = 0; kind < RCM_CNTR_KINDS; kind++)

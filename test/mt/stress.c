@@ -142,8 +142,9 @@ static void *read_all(void *arg)
 	(void)arg;
 	do {
 		last = !atomic_load(&reading);
-		while (read_some(n.side[0].cq) | read_some(n.side[1].cq))
-			last = false;
+		for (int i = 0; i < 2; i++)
+			while (read_some(n.side[i].cq))
+				last = false;
 		sched_yield();
 	} while (!last);
 	return NULL;
@@ -152,17 +153,15 @@ static void *read_all(void *arg)
 /* Side 1: an endpoint for each request, in the slot that the data names. */
 static void *serve(void *arg)
 {
-	struct {
-		struct fi_eq_cm_entry cm;
-		uint8_t slot;
-	} entry;
+	struct fi_eq_cm_entry cm;
+	uint8_t entry[sizeof(cm) + 1], slot;
 	struct fi_eq_err_entry err = { 0 };
 	struct fid_ep *ep;
 	uint32_t event;
 
 	(void)arg;
 	while (atomic_load(&serving)) {
-		ssize_t ret = fi_eq_sread(n.side[1].eq, &event, &entry,
+		ssize_t ret = fi_eq_sread(n.side[1].eq, &event, entry,
 					  sizeof(entry), 5, 0);
 
 		if (ret == -FI_EAVAIL) { /* a pair broke */
@@ -171,13 +170,16 @@ static void *serve(void *arg)
 		}
 		if (ret == -FI_EAGAIN || event != FI_CONNREQ)
 			continue;
-		MT_CHECK(ret > 0 && entry.slot < SLOTS);
-		MT_CHECK(net_make_ep(&n, 1, entry.cm.info, &ep) == 0);
+		MT_CHECK(ret == sizeof(entry));
+		memcpy(&cm, entry, sizeof(cm));
+		slot = entry[sizeof(cm)];
+		MT_CHECK(slot < SLOTS);
+		MT_CHECK(net_make_ep(&n, 1, cm.info, &ep) == 0);
 		MT_CHECK(fi_accept(ep, NULL, 0) == 0);
-		fi_freeinfo(entry.cm.info);
-		pthread_rwlock_wrlock(&slots[entry.slot].lock);
-		slots[entry.slot].ep[1] = ep;
-		pthread_rwlock_unlock(&slots[entry.slot].lock);
+		fi_freeinfo(cm.info);
+		pthread_rwlock_wrlock(&slots[slot].lock);
+		slots[slot].ep[1] = ep;
+		pthread_rwlock_unlock(&slots[slot].lock);
 	}
 	return NULL;
 }

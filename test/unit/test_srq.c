@@ -124,7 +124,8 @@ Test(srq, receives_complete_in_any_order_and_engine)
 		script_shared_end(i % 2 ? dev2 : dev, shared, order[i],
 				  IBV_WC_SUCCESS, (uint32_t)(20 + i));
 		cr_assert_eq(rcm_cqset_read(at, &entry, 1), 1);
-		cr_assert_eq((uintptr_t)entry.op_context, 10 + order[i]);
+		cr_assert_eq((uintptr_t)entry.op_context,
+			     (uintptr_t)(10 + order[i]));
 		cr_assert_eq(entry.flags, FI_MSG | FI_RECV);
 		cr_assert_eq(entry.len, 20 + i);
 	}

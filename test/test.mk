@@ -69,6 +69,7 @@ UNIT_TESTS += test/unit/test_sq
 UNIT_TESTS += test/unit/test_srq
 UNIT_TESTS += test/unit/test_stage
 UNIT_TESTS += test/unit/test_tclass
+UNIT_TESTS += test/unit/test_wait
 UNIT_TESTS += test/unit/test_wire
 
 MT_TESTS =

@@ -12,8 +12,9 @@
 	((type *)((char *)(ptr)-offsetof(type, member)))
 
 #define RCM_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-#define RCM_MIN(a, b)	  ((a) < (b) ? (a) : (b))
-#define RCM_MAX(a, b)	  ((a) > (b) ? (a) : (b))
+/* both may be evaluated twice: values, no calls */
+#define RCM_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define RCM_MAX(a, b) ((a) > (b) ? (a) : (b))
 
 #define RCM_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define rcm_likely(x)	      __builtin_expect(!!(x), 1)

@@ -132,8 +132,11 @@ int rcm_wait_until(struct rcm_wait *wait, int64_t deadline)
 		sched_yield();
 		return deadline < 0 || rcm_wait_now() < deadline;
 	}
-	if (deadline >= 0)
-		left = RCM_MAX(deadline - rcm_wait_now(), (int64_t)0);
+	if (deadline >= 0) {
+		/* below 0 it would be for ever */
+		left = deadline - rcm_wait_now();
+		left = RCM_MAX(left, (int64_t)0);
+	}
 	n = epoll_wait(wait->epfd, &ev, 1, (int)left);
 	if (n < 0)
 		return errno == EINTR ? 0 : -rcm_err_from_errno(errno);

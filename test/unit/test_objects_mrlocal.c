@@ -320,7 +320,8 @@ static void no_inline(void)
 	net_begin(&n, &conf, 1);
 }
 
-Test(mrlocal, device_without_inline_data_serves_as_well, .init = no_inline)
+Test(mrlocal_no_inline, device_without_inline_data_serves_as_well,
+     .init = no_inline, .fini = tear_down)
 {
 	join_with(0);
 	exchange_all(NONE);

@@ -58,7 +58,7 @@ run_criterion()
 	dir=$(mktemp -d) || finish 99 0 1 0
 	trap 'rm -rf "$dir"' EXIT
 	out=$dir/out
-	timeout -k 5 "$limit" "$program" --color=never --timeout "$limit" \
+	timeout -k 5 "$limit" "$program" --color=never \
 		--tap="$dir/tap" "$@" >"$out" 2>&1
 	rc=$?
 	cat "$out"

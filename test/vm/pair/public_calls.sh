@@ -8,5 +8,5 @@
 . "$RCM_VM_SRC/test/vm/lib/test.sh"
 
 [ "$RCM_VM_ROLE" = client ] || exit 0
-FI_PROVIDER=rcm "$RCM_VM_BUILD/test/vm/real/test_real" --jobs 1 --timeout 90 \
+FI_PROVIDER=rcm "$RCM_VM_BUILD/test/vm/real/test_real" --jobs 1 \
 	--verbose --filter 'wire/*' 2>&1 | grep -v SKIP

@@ -3,9 +3,26 @@
 
 #include "real.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#define REAL_LIMIT 60 /* s, many times what the slowest test takes */
+
+static void real_hangs(int sig)
+{
+	(void)sig;
+	abort(); /* for the core, which says where */
+}
+
+/* Criterion's own --timeout is for tests that name one already. */
+static void real_limit(void)
+{
+	signal(SIGALRM, real_hangs);
+	alarm(REAL_LIMIT);
+}
 
 static const char *real_node(const struct real *r)
 {
@@ -48,6 +65,7 @@ void real_open(struct real *r, const struct real_opts *opts)
 {
 	struct fi_info *hints;
 
+	real_limit();
 	memset(r, 0, sizeof(*r));
 	if (opts)
 		r->opts = *opts;

@@ -115,6 +115,7 @@ FAKE_SOURCES += test/fake/net.h
 FAKE_SOURCES += test/fake/script.c
 FAKE_SOURCES += test/fake/script.h
 FAKE_SOURCES += test/fake/script_qp.h
+FAKE_SOURCES += test/fake/warnings.h
 
 SCRIPT_TESTS =
 SCRIPT_TESTS += test/abi/lint.sh

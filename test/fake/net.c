@@ -437,13 +437,12 @@ static void net_drop_events(struct net_side *s)
 			(first) = ret_;                       \
 	} while (0)
 
-int net_close(struct net *n)
+int net_close_domain(struct net *n)
 {
 	int first = 0;
 
 	for (int i = 0; i < 2; i++)
 		NET_SHUT(n->side[i].ep, first);
-	NET_SHUT(n->pep, first);
 	for (int i = 0; i < 2; i++) {
 		struct net_side *s = &n->side[i];
 
@@ -453,9 +452,18 @@ int net_close(struct net *n)
 		NET_SHUT(s->rx_cq, first);
 		NET_SHUT(s->tx_cntr, first);
 		NET_SHUT(s->rx_cntr, first);
-		NET_SHUT(s->eq, first);
 	}
 	NET_SHUT(n->domain, first);
+	return first;
+}
+
+int net_close(struct net *n)
+{
+	int first = net_close_domain(n);
+
+	NET_SHUT(n->pep, first);
+	for (int i = 0; i < 2; i++)
+		NET_SHUT(n->side[i].eq, first);
 	NET_SHUT(n->fabric, first);
 	if (first)
 		return first;

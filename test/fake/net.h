@@ -144,6 +144,12 @@ int net_exchange(struct net *n, int from, unsigned int count, size_t len);
  */
 int net_close(struct net *n);
 
+/*
+ * The same of the domain and what is open in it alone: an event queue that it
+ * is bound to outlives it.
+ */
+int net_close_domain(struct net *n);
+
 /* Open file descriptors of this process. */
 int net_n_fds(void);
 

@@ -4,44 +4,12 @@
 /* LF#7368, LF#6437: "Cannot allocate memory" has a name and a number. */
 
 #include <errno.h>
-#include <rdma/providers/fi_prov.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "rcm_lease.h"
-#include "rcm_log.h"
 #include "script_qp.h"
-
-static struct fi_provider prov = { .name = "rcm" };
-static char logged[4096];
-
-/* in the place of the core's */
-int fi_log_enabled(const struct fi_provider *p, enum fi_log_level level,
-		   enum fi_log_subsys subsys)
-{
-	(void)p;
-	(void)subsys;
-	return level == FI_LOG_WARN;
-}
-
-void fi_log(const struct fi_provider *p, enum fi_log_level level,
-	    enum fi_log_subsys subsys, const char *func, int line,
-	    const char *fmt, ...)
-{
-	size_t n = strlen(logged);
-	va_list args;
-
-	(void)p;
-	(void)level;
-	(void)subsys;
-	(void)func;
-	(void)line;
-	va_start(args, fmt);
-	vsnprintf(logged + n, sizeof(logged) - n, fmt, args);
-	va_end(args);
-}
+#include "warnings.h"
 
 static void setup_limited(void)
 {
@@ -50,7 +18,7 @@ static void setup_limited(void)
 	setup();
 	if (setrlimit(RLIMIT_MEMLOCK, &limit))
 		abort();
-	rcm_log_prov = &prov;
+	log_warnings();
 }
 
 TestSuite(memlock, .init = setup_limited, .fini = teardown);

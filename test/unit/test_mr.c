@@ -4,17 +4,14 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <rdma/fi_errno.h>
-#include <rdma/providers/fi_prov.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "rcm_domain.h"
-#include "rcm_log.h"
 #include "rcm_mr.h"
 #include "script.h"
+#include "warnings.h"
 
 static struct rcm_fabric fabric;
 static struct rcm_domain domain;
@@ -198,43 +195,15 @@ Test(mr, failure_is_the_devices_and_leaves_nothing)
 		     -FI_EFAULT);
 }
 
-static char logged[1024];
-
-/* in the place of the core's */
-int fi_log_enabled(const struct fi_provider *prov, enum fi_log_level level,
-		   enum fi_log_subsys subsys)
-{
-	(void)prov;
-	(void)subsys;
-	return level == FI_LOG_WARN;
-}
-
-void fi_log(const struct fi_provider *prov, enum fi_log_level level,
-	    enum fi_log_subsys subsys, const char *func, int line,
-	    const char *fmt, ...)
-{
-	va_list args;
-
-	(void)prov;
-	(void)level;
-	(void)subsys;
-	(void)func;
-	(void)line;
-	va_start(args, fmt);
-	vsnprintf(logged, sizeof(logged), fmt, args);
-	va_end(args);
-}
-
 /* LF#6437: the cause has a name and a number */
 Test(mr, too_small_memory_limit_is_named)
 {
-	static struct fi_provider prov = { .name = "rcm" };
 	struct rlimit limit = { 65536, 65536 };
 	struct fid_mr *mr;
 
 	cr_assert_eq(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
 	domain.attr.max_mr = 512;
-	rcm_log_prov = &prov;
+	log_warnings();
 	script.fail_call = 1;
 	script.fail_errno = ENOMEM;
 	cr_assert_eq(fi_mr_reg(&domain.fid, data, 8, FI_SEND, 0, 0, 0, &mr,

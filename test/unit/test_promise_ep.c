@@ -36,24 +36,6 @@ Test(promise_ep, ended_endpoint_cannot_be_enabled_again)
 	cr_assert_eq(fi_enable(n.side[0].ep), -FI_EOPBADSTATE);
 }
 
-/* An event queue that a domain is bound to outlives it. */
-static void close_domain(void)
-{
-	for (int i = 0; i < 2; i++) {
-		struct net_side *s = &n.side[i];
-
-		if (s->ep)
-			cr_assert_eq(fi_close(&s->ep->fid), 0);
-		cr_assert_eq(fi_close(&s->mr->fid), 0);
-		cr_assert_eq(fi_close(&s->cq->fid), 0);
-		s->ep = NULL;
-		s->mr = NULL;
-		s->cq = NULL;
-	}
-	cr_assert_eq(fi_close(&n.domain->fid), 0);
-	n.domain = NULL;
-}
-
 /* fi_domain(3): the domain's queue is that of endpoints without their own */
 Test(promise_ep, endpoint_without_an_event_queue_uses_the_domains)
 {
@@ -68,7 +50,7 @@ Test(promise_ep, endpoint_without_an_event_queue_uses_the_domains)
 	cr_assert_eq(net_accept(&n, NULL, 0), 0);
 	cr_assert_eq(net_await(&n, 0, FI_CONNECTED, NULL), 0);
 	cr_assert_eq(net_await(&n, 1, FI_CONNECTED, NULL), 0);
-	close_domain();
+	cr_assert_eq(net_close_domain(&n), 0);
 }
 
 /* fi_cm(3): what is canceled has its entry when the call returns */

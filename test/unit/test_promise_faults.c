@@ -5,14 +5,11 @@
 
 #include <criterion/criterion.h>
 #include <rdma/fi_atomic.h>
-#include <rdma/providers/fi_prov.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "fake.h"
 #include "net.h"
-#include "rcm_log.h"
+#include "warnings.h"
 
 static struct net n;
 
@@ -33,34 +30,6 @@ static void tear_down(void)
 }
 
 TestSuite(promise_faults, .init = set_up, .fini = tear_down);
-
-static char logged[4096];
-
-/* in the place of the core's */
-int fi_log_enabled(const struct fi_provider *prov, enum fi_log_level level,
-		   enum fi_log_subsys subsys)
-{
-	(void)prov;
-	(void)subsys;
-	return level == FI_LOG_WARN;
-}
-
-void fi_log(const struct fi_provider *prov, enum fi_log_level level,
-	    enum fi_log_subsys subsys, const char *func, int line,
-	    const char *fmt, ...)
-{
-	size_t len = strlen(logged);
-	va_list args;
-
-	(void)prov;
-	(void)level;
-	(void)subsys;
-	(void)func;
-	(void)line;
-	va_start(args, fmt);
-	vsnprintf(logged + len, sizeof(logged) - len, fmt, args);
-	va_end(args);
-}
 
 static unsigned int open_devices(void)
 {
@@ -89,12 +58,10 @@ Test(promise_faults, getinfo_makes_no_queue)
 /* LF#7368: the sizes, and what to do about it */
 Test(promise_faults, queue_pair_that_cannot_be_made_is_told_with_its_sizes)
 {
-	static struct fi_provider prov = { .name = "rcm" };
-
 	n.hints->tx_attr->size = 123;
 	n.hints->rx_attr->size = 456;
 	cr_assert_eq(net_open(&n), 0);
-	rcm_log_prov = &prov;
+	log_warnings();
 	for (unsigned int i = 1; i <= 8; i++)
 		fake_fail(FAKE_create_qp, i, ENOMEM);
 	cr_assert_eq(net_endpoint(&n, 0, n.info), -FI_ENOMEM);

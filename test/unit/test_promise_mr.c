@@ -99,24 +99,6 @@ Test(promise_mr, flags_that_are_not_offered_are_refused)
 	}
 }
 
-/* An event queue that a domain is bound to outlives it. */
-static void close_domain(void)
-{
-	for (int i = 0; i < 2; i++) {
-		struct net_side *s = &n.side[i];
-
-		if (s->ep)
-			cr_assert_eq(fi_close(&s->ep->fid), 0);
-		cr_assert_eq(fi_close(&s->mr->fid), 0);
-		cr_assert_eq(fi_close(&s->cq->fid), 0);
-		s->ep = NULL;
-		s->mr = NULL;
-		s->cq = NULL;
-	}
-	cr_assert_eq(fi_close(&n.domain->fid), 0);
-	n.domain = NULL;
-}
-
 static ssize_t read_mr_event(struct fi_eq_entry *entry)
 {
 	uint32_t event = 0;
@@ -153,7 +135,7 @@ Test(promise_mr, domain_with_an_event_queue_for_it_tells_of_registrations)
 		     0);
 	cr_assert_eq(read_mr_event(&entry), -FI_EAGAIN);
 	cr_assert_eq(fi_close(&n.side[0].eq->fid), -FI_EBUSY);
-	close_domain();
+	cr_assert_eq(net_close_domain(&n), 0);
 }
 
 Test(promise_mr, domain_without_that_flag_tells_nothing)
@@ -165,7 +147,7 @@ Test(promise_mr, domain_without_that_flag_tells_nothing)
 	mr = reg(NULL);
 	cr_assert_eq(read_mr_event(&entry), -FI_EAGAIN);
 	cr_assert_eq(fi_close(&mr->fid), 0);
-	close_domain();
+	cr_assert_eq(net_close_domain(&n), 0);
 }
 
 Test(promise_mr, domain_takes_one_event_queue)
@@ -175,7 +157,7 @@ Test(promise_mr, domain_takes_one_event_queue)
 		     -FI_EBADFLAGS);
 	cr_assert_eq(fi_domain_bind(n.domain, &n.side[0].eq->fid, 0), 0);
 	cr_assert_lt(fi_domain_bind(n.domain, &n.side[1].eq->fid, 0), 0);
-	close_domain();
+	cr_assert_eq(net_close_domain(&n), 0);
 }
 
 /* hmem_data, page_size, base_mr and others stand behind the struct of 1.17. */

@@ -438,40 +438,40 @@ static int rcm_no_cm_getname(fid_t fid, void *addr, size_t *len)
 	return -FI_ENOSYS;
 }
 
-static int rcm_no_cm_getpeer(struct fid_ep *ep, void *addr, size_t *len)
+int rcm_no_cm_getpeer(struct fid_ep *ep, void *addr, size_t *len)
 {
 	return -FI_ENOSYS;
 }
 
-static int rcm_no_cm_connect(struct fid_ep *ep, const void *addr,
-			     const void *param, size_t len)
+int rcm_no_cm_connect(struct fid_ep *ep, const void *addr, const void *param,
+		      size_t len)
 {
 	return -FI_ENOSYS;
 }
 
-static int rcm_no_cm_listen(struct fid_pep *pep)
+int rcm_no_cm_listen(struct fid_pep *pep)
 {
 	return -FI_ENOSYS;
 }
 
-static int rcm_no_cm_accept(struct fid_ep *ep, const void *param, size_t len)
+int rcm_no_cm_accept(struct fid_ep *ep, const void *param, size_t len)
 {
 	return -FI_ENOSYS;
 }
 
-static int rcm_no_cm_reject(struct fid_pep *pep, fid_t handle,
-			    const void *param, size_t len)
+int rcm_no_cm_reject(struct fid_pep *pep, fid_t handle, const void *param,
+		     size_t len)
 {
 	return -FI_ENOSYS;
 }
 
-static int rcm_no_cm_shutdown(struct fid_ep *ep, uint64_t flags)
+int rcm_no_cm_shutdown(struct fid_ep *ep, uint64_t flags)
 {
 	return -FI_ENOSYS;
 }
 
-static int rcm_no_cm_join(struct fid_ep *ep, const void *addr, uint64_t flags,
-			  struct fid_mc **mc, void *context)
+int rcm_no_cm_join(struct fid_ep *ep, const void *addr, uint64_t flags,
+		   struct fid_mc **mc, void *context)
 {
 	return -FI_ENOSYS;
 }

@@ -23,4 +23,17 @@ extern struct fi_ops_collective rcm_no_collective_ops;
 extern struct fi_ops_msg rcm_no_msg_ops;
 extern struct fi_ops_cm rcm_no_cm_ops;
 
+/* Single slots of fi_ops_cm, for objects that have the others. */
+int rcm_no_cm_getpeer(struct fid_ep *ep, void *addr, size_t *len);
+int rcm_no_cm_connect(struct fid_ep *ep, const void *addr, const void *param,
+		      size_t len);
+int rcm_no_cm_listen(struct fid_pep *pep);
+int rcm_no_cm_accept(struct fid_ep *ep, const void *param, size_t len);
+int rcm_no_cm_reject(struct fid_pep *pep, fid_t handle, const void *param,
+		     size_t len);
+int rcm_no_cm_shutdown(struct fid_ep *ep, uint64_t flags);
+/* fi_join(3): there is no multicast on a connection. */
+int rcm_no_cm_join(struct fid_ep *ep, const void *addr, uint64_t flags,
+		   struct fid_mc **mc, void *context);
+
 #endif /* RCM_ENOSYS_H */

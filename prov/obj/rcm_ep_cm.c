@@ -3,6 +3,7 @@
 
 #include <rdma/fi_cm.h>
 
+#include "rcm_enosys.h"
 #include "rcm_ep.h"
 #include "rcm_opt.h"
 
@@ -123,31 +124,15 @@ static int rcm_ep_shutdown(struct fid_ep *fid, uint64_t flags)
 	return ret;
 }
 
-static int rcm_ep_no_listen(struct fid_pep *pep)
-{
-	(void)pep;
-	return -FI_ENOSYS;
-}
-
-static int rcm_ep_no_reject(struct fid_pep *pep, fid_t handle,
-			    const void *param, size_t paramlen)
-{
-	(void)pep;
-	(void)handle;
-	(void)param;
-	(void)paramlen;
-	return -FI_ENOSYS;
-}
-
 struct fi_ops_cm rcm_ep_cm_ops = {
 	.size = sizeof(struct fi_ops_cm),
 	.setname = rcm_ep_setname,
 	.getname = rcm_ep_getname,
 	.getpeer = rcm_ep_getpeer,
 	.connect = rcm_ep_connect,
-	.listen = rcm_ep_no_listen,
+	.listen = rcm_no_cm_listen,
 	.accept = rcm_ep_accept,
-	.reject = rcm_ep_no_reject,
+	.reject = rcm_no_cm_reject,
 	.shutdown = rcm_ep_shutdown,
-	.join = rcm_no_join,
+	.join = rcm_no_cm_join,
 };

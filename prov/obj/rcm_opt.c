@@ -17,7 +17,8 @@ int rcm_opt_get(fid_t fid, int level, int name, void *value, size_t *len)
 {
 	size_t room, number;
 
-	if (level == FI_OPT_ENDPOINT && name == FI_OPT_CM_DATA_SIZE)
+	if (level == FI_OPT_ENDPOINT && name == FI_OPT_CM_DATA_SIZE &&
+	    fid->fclass != FI_CLASS_SRX_CTX)
 		number = RCM_CM_DATA_MAX;
 	else if (rcm_opt_is_multi(fid, level, name))
 		number = atomic_load(&rcm_ep_of_fid(fid)->min_multi_recv);
@@ -79,17 +80,6 @@ int rcm_no_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
 ssize_t rcm_no_size_left(struct fid_ep *ep)
 {
 	(void)ep;
-	return -FI_ENOSYS;
-}
-
-int rcm_no_join(struct fid_ep *ep, const void *addr, uint64_t flags,
-		struct fid_mc **mc, void *context)
-{
-	(void)ep;
-	(void)addr;
-	(void)flags;
-	(void)mc;
-	(void)context;
 	return -FI_ENOSYS;
 }
 

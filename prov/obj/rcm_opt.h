@@ -11,7 +11,8 @@
 
 /*
  * fi_getopt(3) of both kinds of endpoint: FI_OPT_CM_DATA_SIZE, and of active
- * ones FI_OPT_MIN_MULTI_RECV, the one that fi_setopt(3) changes. Others and
+ * ones FI_OPT_MIN_MULTI_RECV, the one that fi_setopt(3) changes. A shared
+ * receive context has none. Others and
  * other levels are -FI_ENOPROTOOPT; a short buffer is -FI_ETOOSMALL with
  * *OPTLEN set to what is needed; a value of another size is -FI_EINVAL.
  */
@@ -25,10 +26,6 @@ int rcm_no_tx_ctx(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
 int rcm_no_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
 		  struct fid_ep **rx_ep, void *context);
 ssize_t rcm_no_size_left(struct fid_ep *ep);
-
-/* fi_join(3): there is no multicast on a connection. -FI_ENOSYS. */
-int rcm_no_join(struct fid_ep *ep, const void *addr, uint64_t flags,
-		struct fid_mc **mc, void *context);
 
 /*
  * User bytes of a request or answer that go out: fi_cm(3) says that what

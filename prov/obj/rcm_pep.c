@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rcm_enosys.h"
 #include "rcm_fabric.h"
 #include "rcm_info.h"
 #include "rcm_log.h"
@@ -298,40 +299,6 @@ int rcm_pep_take_addr(struct rcm_pep *pep, union rcm_addr *addr)
 	return 0;
 }
 
-static int rcm_pep_no_connect(struct fid_ep *ep, const void *addr,
-			      const void *param, size_t paramlen)
-{
-	(void)ep;
-	(void)addr;
-	(void)param;
-	(void)paramlen;
-	return -FI_ENOSYS;
-}
-
-static int rcm_pep_no_getpeer(struct fid_ep *ep, void *addr, size_t *addrlen)
-{
-	(void)ep;
-	(void)addr;
-	(void)addrlen;
-	return -FI_ENOSYS;
-}
-
-static int rcm_pep_no_accept(struct fid_ep *ep, const void *param,
-			     size_t paramlen)
-{
-	(void)ep;
-	(void)param;
-	(void)paramlen;
-	return -FI_ENOSYS;
-}
-
-static int rcm_pep_no_shutdown(struct fid_ep *ep, uint64_t flags)
-{
-	(void)ep;
-	(void)flags;
-	return -FI_ENOSYS;
-}
-
 static struct fi_ops rcm_pep_fi_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = rcm_pep_close,
@@ -357,13 +324,13 @@ static struct fi_ops_cm rcm_pep_cm_ops = {
 	.size = sizeof(struct fi_ops_cm),
 	.setname = rcm_pep_setname,
 	.getname = rcm_pep_getname,
-	.getpeer = rcm_pep_no_getpeer,
-	.connect = rcm_pep_no_connect,
+	.getpeer = rcm_no_cm_getpeer,
+	.connect = rcm_no_cm_connect,
 	.listen = rcm_pep_listen,
-	.accept = rcm_pep_no_accept,
+	.accept = rcm_no_cm_accept,
 	.reject = rcm_pep_reject,
-	.shutdown = rcm_pep_no_shutdown,
-	.join = rcm_no_join,
+	.shutdown = rcm_no_cm_shutdown,
+	.join = rcm_no_cm_join,
 };
 
 /* A destination in the info is none of a listener's business. */

@@ -112,28 +112,6 @@ static int rcm_srx_control(struct fid *fid, int command, void *arg)
 	return command == FI_ENABLE ? 0 : -FI_ENOSYS;
 }
 
-static int rcm_srx_getopt(fid_t fid, int level, int name, void *value,
-			  size_t *len)
-{
-	(void)fid;
-	(void)level;
-	(void)name;
-	(void)value;
-	(void)len;
-	return -FI_ENOPROTOOPT;
-}
-
-static int rcm_srx_setopt(fid_t fid, int level, int name, const void *value,
-			  size_t len)
-{
-	(void)fid;
-	(void)level;
-	(void)name;
-	(void)value;
-	(void)len;
-	return -FI_ENOPROTOOPT;
-}
-
 /*
  * A device gives no receive back before it has used it up: as of an endpoint,
  * it is said whether there is such a one.
@@ -166,8 +144,8 @@ static struct fi_ops rcm_srx_fi_ops = {
 static struct fi_ops_ep rcm_srx_ops = {
 	.size = sizeof(struct fi_ops_ep),
 	.cancel = rcm_srx_cancel,
-	.getopt = rcm_srx_getopt,
-	.setopt = rcm_srx_setopt,
+	.getopt = rcm_opt_get,
+	.setopt = rcm_opt_set,
 	.tx_ctx = rcm_no_tx_ctx,
 	.rx_ctx = rcm_no_rx_ctx,
 	.rx_size_left = rcm_srx_size_left,

@@ -19,15 +19,17 @@ extern const struct fi_provider *rcm_log_prov;
  * provider; errno is kept. WARN: a user or operator must know. INFO: once an
  * object, and why a hint or a device was refused. DEBUG: a call of the slow
  * path. SUBSYS is what follows FI_LOG_: CORE FABRIC DOMAIN EP_CTRL EP_DATA CQ
- * EQ MR.
+ * EQ MR CNTR.
  */
-#define RCM_LOG(level, subsys, ...)                                    \
-	do {                                                           \
-		if (rcm_log_prov &&                                    \
-		    fi_log_enabled(rcm_log_prov, FI_LOG_##level,       \
-				   FI_LOG_##subsys))                   \
-			rcm_log_line(FI_LOG_##level, FI_LOG_##subsys,  \
-				     __func__, __LINE__, __VA_ARGS__); \
+#define RCM_LOG(level, subsys, ...) \
+	RCM_LOG_AT(level, FI_LOG_##subsys, __VA_ARGS__)
+/* The same where the caller's caller knows the subsystem, an fi_log_subsys. */
+#define RCM_LOG_AT(level, subsys, ...)                                      \
+	do {                                                                \
+		if (rcm_log_prov &&                                         \
+		    fi_log_enabled(rcm_log_prov, FI_LOG_##level, (subsys))) \
+			rcm_log_line(FI_LOG_##level, (subsys), __func__,    \
+				     __LINE__, __VA_ARGS__);                \
 	} while (0)
 #define RCM_WARN(subsys, ...) RCM_LOG(WARN, subsys, __VA_ARGS__)
 #define RCM_INFO(subsys, ...) RCM_LOG(INFO, subsys, __VA_ARGS__)

@@ -209,20 +209,14 @@ static int rcm_cntr_control(struct fid *fid, int command, void *arg)
 	if (!arg)
 		return -FI_EINVAL;
 	switch (command) {
-	case FI_GETWAIT:
-		return cntr->member.set ?
-			       rcm_waitset_get(cntr->member.set, arg) :
-			       rcm_wait_get(&cntr->wait, cntr->wait_obj, arg);
-	case FI_GETWAITOBJ:
-		*(enum fi_wait_obj *)arg = cntr->wait_obj;
-		return 0;
 	case FI_GETOPSFLAG:
 		*(uint64_t *)arg = 0;
 		return 0;
 	case FI_SETOPSFLAG:
 		return *(uint64_t *)arg ? -FI_EBADFLAGS : 0;
 	default:
-		return -FI_ENOSYS;
+		return rcm_waitset_control(&cntr->member, &cntr->wait,
+					   cntr->wait_obj, command, arg);
 	}
 }
 
@@ -274,29 +268,8 @@ static struct fi_ops_cntr rcm_cntr_ops = {
 	.seterr = rcm_cntr_seterr,
 };
 
-static int rcm_cntr_check_wait(int wait_obj)
-{
-	switch (wait_obj) {
-	case FI_WAIT_NONE:
-	case FI_WAIT_UNSPEC:
-	case FI_WAIT_FD:
-	case FI_WAIT_POLLFD:
-	case FI_WAIT_SET:
-	case FI_WAIT_YIELD:
-		return 0;
-	case FI_WAIT_MUTEX_COND:
-		RCM_INFO(CNTR,
-			 "wait object %d is not offered: FI_WAIT_NONE, UNSPEC, "
-			 "FD, POLLFD, SET and YIELD are",
-			 wait_obj);
-		return -FI_ENOSYS;
-	default:
-		RCM_INFO(CNTR, "unknown wait object %d", wait_obj);
-		return -FI_EINVAL;
-	}
-}
-
-static int rcm_cntr_check_attr(const struct fi_cntr_attr *attr)
+static int rcm_cntr_check_attr(const struct fi_cntr_attr *attr,
+			       enum fi_wait_obj *used)
 {
 	if (attr->flags) {
 		RCM_INFO(CNTR, "unknown flags %#llx",
@@ -308,7 +281,7 @@ static int rcm_cntr_check_attr(const struct fi_cntr_attr *attr)
 		RCM_INFO(CNTR, "unknown events %d", (int)attr->events);
 		return -FI_EINVAL;
 	}
-	return rcm_cntr_check_wait((int)attr->wait_obj);
+	return rcm_wait_choose(FI_LOG_CNTR, (int)attr->wait_obj, used);
 }
 
 static struct rcm_cntr *rcm_cntr_new(struct rcm_domain *domain,
@@ -320,8 +293,6 @@ static struct rcm_cntr *rcm_cntr_new(struct rcm_domain *domain,
 	if (!cntr)
 		return NULL;
 	cntr->domain = domain;
-	cntr->wait_obj = attr->wait_obj == FI_WAIT_UNSPEC ? FI_WAIT_FD :
-							    attr->wait_obj;
 	cntr->tally.bytes = (int)attr->events == RCM_CNTR_BYTES;
 	rcm_ref_init(&cntr->refs);
 	rcm_list_init(&cntr->links);
@@ -337,17 +308,19 @@ int rcm_cntr_open(struct fid_domain *fid, struct fi_cntr_attr *attr,
 		  struct fid_cntr **out, void *context)
 {
 	struct rcm_domain *domain = rcm_domain_of(fid);
+	enum fi_wait_obj wait_obj;
 	struct rcm_cntr *cntr;
 	int ret;
 
 	if (!attr)
 		return -FI_EINVAL;
-	ret = rcm_cntr_check_attr(attr);
+	ret = rcm_cntr_check_attr(attr, &wait_obj);
 	if (ret)
 		return ret;
 	cntr = rcm_cntr_new(domain, attr, context);
 	if (!cntr)
 		return -FI_ENOMEM;
+	cntr->wait_obj = wait_obj;
 	ret = rcm_cntr_wait_open(cntr, attr->wait_set);
 	if (ret) {
 		rcm_cntr_free(cntr);

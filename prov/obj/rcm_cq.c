@@ -274,19 +274,8 @@ static int rcm_cq_control(struct fid *fid, int command, void *arg)
 {
 	struct rcm_cq *cq = rcm_container_of(fid, struct rcm_cq, fid.fid);
 
-	switch (command) {
-	case FI_GETWAIT:
-		return cq->member.set ?
-			       rcm_waitset_get(cq->member.set, arg) :
-			       rcm_wait_get(&cq->wait, cq->wait_obj, arg);
-	case FI_GETWAITOBJ:
-		if (!arg)
-			return -FI_EINVAL;
-		*(enum fi_wait_obj *)arg = cq->wait_obj;
-		return 0;
-	default:
-		return -FI_ENOSYS;
-	}
+	return rcm_waitset_control(&cq->member, &cq->wait, cq->wait_obj,
+				   command, arg);
 }
 
 /* What a failed open and a close have in common. */
@@ -337,33 +326,18 @@ static struct fi_ops_cq rcm_cq_ops = {
 	.strerror = rcm_cq_strerror,
 };
 
-static int rcm_cq_check_wait(const struct fi_cq_attr *attr)
+static int rcm_cq_check_wait(const struct fi_cq_attr *attr,
+			     enum fi_wait_obj *used)
 {
-	switch (attr->wait_obj) {
-	case FI_WAIT_NONE:
-	case FI_WAIT_UNSPEC:
-	case FI_WAIT_FD:
-	case FI_WAIT_SET:
-	case FI_WAIT_YIELD:
-	case FI_WAIT_POLLFD:
-		break;
-	case FI_WAIT_MUTEX_COND:
-		RCM_INFO(CQ,
-			 "wait object %d is not offered: FI_WAIT_NONE, UNSPEC, "
-			 "FD, POLLFD, SET and YIELD are",
-			 (int)attr->wait_obj);
-		return -FI_ENOSYS;
-	default:
-		RCM_INFO(CQ, "unknown wait object %d", (int)attr->wait_obj);
-		return -FI_EINVAL;
-	}
-	if (attr->wait_obj != FI_WAIT_NONE &&
+	int ret = rcm_wait_choose(FI_LOG_CQ, (int)attr->wait_obj, used);
+
+	if (!ret && attr->wait_obj != FI_WAIT_NONE &&
 	    attr->wait_cond != FI_CQ_COND_NONE &&
 	    attr->wait_cond != FI_CQ_COND_THRESHOLD) {
 		RCM_INFO(CQ, "unknown wait condition %d", (int)attr->wait_cond);
-		return -FI_EINVAL;
+		ret = -FI_EINVAL;
 	}
-	return 0;
+	return ret;
 }
 
 /*
@@ -386,7 +360,8 @@ static int rcm_cq_vector(const struct rcm_domain *domain,
 }
 
 static int rcm_cq_check_attr(const struct rcm_domain *domain,
-			     const struct fi_cq_attr *attr)
+			     const struct fi_cq_attr *attr,
+			     enum fi_wait_obj *used)
 {
 	if (attr->flags & FI_PEER) {
 		RCM_INFO(CQ, "FI_PEER is not offered");
@@ -410,7 +385,7 @@ static int rcm_cq_check_attr(const struct rcm_domain *domain,
 			 sysconf(_SC_NPROCESSORS_CONF));
 		return -FI_EINVAL;
 	}
-	return rcm_cq_check_wait(attr);
+	return rcm_cq_check_wait(attr, used);
 }
 
 /* The engine's word about its software queue, under its lock. */
@@ -427,8 +402,8 @@ static void rcm_cq_ready(void *user, bool ready)
 
 static int rcm_cq_open_parts(struct rcm_cq *cq, const struct fi_cq_attr *attr)
 {
-	bool wait = attr->wait_obj != FI_WAIT_NONE &&
-		    attr->wait_obj != FI_WAIT_YIELD;
+	bool wait = cq->wait_obj != FI_WAIT_NONE &&
+		    cq->wait_obj != FI_WAIT_YIELD;
 	struct rcm_cqset_attr set = {
 		.ctx = cq->domain->ctx,
 		.max_cqe = cq->domain->attr.max_cqe,
@@ -450,7 +425,7 @@ static int rcm_cq_open_parts(struct rcm_cq *cq, const struct fi_cq_attr *attr)
 	if (!ret && wait)
 		ret = rcm_wait_add(&cq->wait, cq->set.channel->fd);
 	/* last: from here on the set's reader may come by */
-	if (!ret && attr->wait_obj == FI_WAIT_SET)
+	if (!ret && cq->wait_obj == FI_WAIT_SET)
 		ret = rcm_waitset_join(&cq->member, attr->wait_set,
 				       cq->domain->fabric, &cq->fid.fid,
 				       cq->wait.epfd);
@@ -461,20 +436,20 @@ int rcm_cq_open(struct fid_domain *fid, struct fi_cq_attr *attr,
 		struct fid_cq **out, void *context)
 {
 	struct rcm_domain *domain = rcm_domain_of(fid);
+	enum fi_wait_obj wait_obj;
 	struct rcm_cq *cq;
 	int ret;
 
 	if (!attr)
 		return -FI_EINVAL;
-	ret = rcm_cq_check_attr(domain, attr);
+	ret = rcm_cq_check_attr(domain, attr, &wait_obj);
 	if (ret)
 		return ret;
 	cq = calloc(1, sizeof(*cq));
 	if (!cq)
 		return -FI_ENOMEM;
 	cq->domain = domain;
-	cq->wait_obj = attr->wait_obj == FI_WAIT_UNSPEC ? FI_WAIT_FD :
-							  attr->wait_obj;
+	cq->wait_obj = wait_obj;
 	cq->wait_cond = attr->wait_cond;
 	cq->wait.epfd = -1;
 	cq->wait.evfd = -1;

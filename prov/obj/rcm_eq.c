@@ -65,19 +65,8 @@ static int rcm_eq_control(struct fid *fid, int command, void *arg)
 {
 	struct rcm_eq *eq = rcm_container_of(fid, struct rcm_eq, fid.fid);
 
-	switch (command) {
-	case FI_GETWAIT:
-		return eq->member.set ?
-			       rcm_waitset_get(eq->member.set, arg) :
-			       rcm_wait_get(&eq->wait, eq->wait_obj, arg);
-	case FI_GETWAITOBJ:
-		if (!arg)
-			return -FI_EINVAL;
-		*(enum fi_wait_obj *)arg = eq->wait_obj;
-		return 0;
-	default:
-		return -FI_ENOSYS;
-	}
+	return rcm_waitset_control(&eq->member, &eq->wait, eq->wait_obj,
+				   command, arg);
 }
 
 static struct fi_ops rcm_eq_fi_ops = {
@@ -89,31 +78,6 @@ static struct fi_ops rcm_eq_fi_ops = {
 	.tostr = rcm_no_tostr,
 	.ops_set = rcm_no_ops_set,
 };
-
-/* FI_WAIT_UNSPEC gets an fd, too, so that it may be retrieved. */
-static int rcm_eq_wait_obj(enum fi_wait_obj asked, enum fi_wait_obj *used)
-{
-	switch (asked) {
-	case FI_WAIT_NONE:
-		*used = FI_WAIT_NONE;
-		return 0;
-	case FI_WAIT_UNSPEC:
-	case FI_WAIT_FD:
-		*used = FI_WAIT_FD;
-		return 0;
-	case FI_WAIT_POLLFD:
-	case FI_WAIT_SET:
-	case FI_WAIT_YIELD:
-		*used = asked;
-		return 0;
-	default:
-		RCM_INFO(EQ,
-			 "wait object %d is not offered; FI_WAIT_NONE, "
-			 "UNSPEC, FD, POLLFD, SET and YIELD are",
-			 (int)asked);
-		return -FI_ENOSYS;
-	}
-}
 
 static int rcm_eq_open_wait(struct rcm_eq *eq, struct fid_wait *set)
 {
@@ -152,7 +116,9 @@ int rcm_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 	struct rcm_eq *eq;
 	int ret;
 
-	ret = attr ? rcm_eq_wait_obj(attr->wait_obj, &wait_obj) : 0;
+	ret = attr ? rcm_wait_choose(FI_LOG_EQ, (int)attr->wait_obj,
+				     &wait_obj) :
+		     0;
 	if (ret)
 		return ret;
 	eq = calloc(1, sizeof(*eq));

@@ -13,6 +13,7 @@
 
 #include "rcm_base.h"
 #include "rcm_err.h"
+#include "rcm_log.h"
 
 int rcm_wait_open(struct rcm_wait *wait)
 {
@@ -106,6 +107,32 @@ int rcm_wait_get(const struct rcm_wait *wait, enum fi_wait_obj obj, void *arg)
 		return rcm_wait_get_pollfd(wait, arg);
 	default:
 		return -FI_ENODATA;
+	}
+}
+
+int rcm_wait_choose(enum fi_log_subsys subsys, int asked,
+		    enum fi_wait_obj *used)
+{
+	switch (asked) {
+	case FI_WAIT_UNSPEC:
+		*used = FI_WAIT_FD;
+		return 0;
+	case FI_WAIT_NONE:
+	case FI_WAIT_FD:
+	case FI_WAIT_POLLFD:
+	case FI_WAIT_SET:
+	case FI_WAIT_YIELD:
+		*used = (enum fi_wait_obj)asked;
+		return 0;
+	case FI_WAIT_MUTEX_COND:
+		RCM_LOG_AT(INFO, subsys,
+			   "wait object %d is not offered: FI_WAIT_NONE, "
+			   "UNSPEC, FD, POLLFD, SET and YIELD are",
+			   asked);
+		return -FI_ENOSYS;
+	default:
+		RCM_LOG_AT(INFO, subsys, "unknown wait object %d", asked);
+		return -FI_EINVAL;
 	}
 }
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <rdma/fi_eq.h>
+#include <rdma/providers/fi_log.h>
 
 /*
  * What an event or completion queue gives out for FI_GETWAIT: one fd that is
@@ -37,6 +38,15 @@ void rcm_wait_lower(struct rcm_wait *wait);
  * when OBJ is nothing to be retrieved.
  */
 int rcm_wait_get(const struct rcm_wait *wait, enum fi_wait_obj obj, void *arg);
+
+/*
+ * A wait_obj attribute of a queue or counter, in what it comes to: that of
+ * FI_WAIT_UNSPEC is an fd, so that it may be retrieved. 0; -FI_ENOSYS for one
+ * that is not offered, -FI_EINVAL for what is none, with the reason in the
+ * log of SUBSYS.
+ */
+int rcm_wait_choose(enum fi_log_subsys subsys, int asked,
+		    enum fi_wait_obj *used);
 
 /* Milliseconds of the monotonic clock at which TIMEOUT ms from now is over;
  * -1 for a TIMEOUT below 0. */

@@ -51,9 +51,24 @@ void rcm_waitset_leave(struct rcm_waitset_member *member)
 	rcm_ref_put(&set->refs);
 }
 
-int rcm_waitset_get(struct rcm_waitset *set, void *arg)
+int rcm_waitset_control(const struct rcm_waitset_member *member,
+			const struct rcm_wait *wait, enum fi_wait_obj obj,
+			int command, void *arg)
 {
-	return rcm_wait_get(&set->wait, set->wait_obj, arg);
+	const struct rcm_waitset *set = member ? member->set : NULL;
+
+	switch (command) {
+	case FI_GETWAIT:
+		return set ? rcm_wait_get(&set->wait, set->wait_obj, arg) :
+			     rcm_wait_get(wait, obj, arg);
+	case FI_GETWAITOBJ:
+		if (!arg)
+			return -FI_EINVAL;
+		*(enum fi_wait_obj *)arg = obj;
+		return 0;
+	default:
+		return -FI_ENOSYS;
+	}
 }
 
 /* All are tried, as by rcm_fabric_trywait(): each try readies its object. */
@@ -111,28 +126,19 @@ static int rcm_waitset_close(struct fid *fid)
 	return 0;
 }
 
-static int rcm_waitset_control(struct fid *fid, int command, void *arg)
+static int rcm_waitset_fid_control(struct fid *fid, int command, void *arg)
 {
 	struct rcm_waitset *set = rcm_waitset_of(fid);
 
-	switch (command) {
-	case FI_GETWAIT:
-		return rcm_waitset_get(set, arg);
-	case FI_GETWAITOBJ:
-		if (!arg)
-			return -FI_EINVAL;
-		*(enum fi_wait_obj *)arg = set->wait_obj;
-		return 0;
-	default:
-		return -FI_ENOSYS;
-	}
+	return rcm_waitset_control(NULL, &set->wait, set->wait_obj, command,
+				   arg);
 }
 
 static struct fi_ops rcm_waitset_fi_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = rcm_waitset_close,
 	.bind = rcm_no_bind,
-	.control = rcm_waitset_control,
+	.control = rcm_waitset_fid_control,
 	.ops_open = rcm_no_ops_open,
 	.tostr = rcm_no_tostr,
 	.ops_set = rcm_no_ops_set,

@@ -50,8 +50,14 @@ int rcm_waitset_join(struct rcm_waitset_member *member, struct fid_wait *set,
 /* Leaves it before anything of it closes; also when in none. The same lock. */
 void rcm_waitset_leave(struct rcm_waitset_member *member);
 
-/* fi_control(3), FI_GETWAIT, of the set or of a member of it. */
-int rcm_waitset_get(struct rcm_waitset *set, void *arg);
+/*
+ * fi_control(3) of an object with the wait object OBJ: FI_GETWAIT and
+ * FI_GETWAITOBJ; -FI_ENOSYS for other commands. WAIT is its own, MEMBER what
+ * is in it for a set, where the set's wait object is given out; NULL: nothing.
+ */
+int rcm_waitset_control(const struct rcm_waitset_member *member,
+			const struct rcm_wait *wait, enum fi_wait_obj obj,
+			int command, void *arg);
 
 /* fi_trywait(3) for one wait set: 0 or -FI_EAGAIN. Takes its lock. */
 int rcm_waitset_trywait(struct fid *fid);

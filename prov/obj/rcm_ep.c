@@ -101,9 +101,10 @@ static int rcm_ep_check_bound(const struct rcm_ep *ep)
 		missing = "an event queue";
 		ret = -FI_ENOEQ;
 	} else if ((ep->caps & FI_SEND) && !rcm_ep_tx_set(ep)) {
-		missing = "a completion queue with FI_TRANSMIT";
+		missing = "a completion queue with FI_TRANSMIT or a counter "
+			  "with FI_SEND";
 	} else if ((ep->caps & FI_RECV) && !rcm_ep_rx_set(ep)) {
-		missing = "a completion queue with FI_RECV";
+		missing = "a completion queue or a counter with FI_RECV";
 	} else if ((ep->caps & FI_RECV) && ep->shared_rx && !ep->srx) {
 		missing = "a shared receive context";
 		ret = -FI_EOPBADSTATE;

@@ -98,8 +98,8 @@ int rcm_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 			flags);
 	default:
 		RCM_INFO(EP_CTRL,
-			 "an endpoint binds queues and shared receive "
-			 "contexts only, not an object of class %zu",
+			 "an endpoint binds queues, counters and shared "
+			 "receive contexts only, not an object of class %zu",
 			 bfid->fclass);
 		return -FI_EINVAL;
 	}

@@ -27,13 +27,16 @@ static const uint64_t rcm_ep_cntr_flags[RCM_CNTR_KINDS] = {
  */
 static int rcm_ep_check_remote(uint64_t flags)
 {
+	bool counts;
+
 	if (!(flags & RCM_EP_CNTR_RMA))
 		return 0;
+	counts = flags & RCM_EP_CNTR_FLAGS;
 	RCM_INFO(EP_CTRL,
 		 "what the peer reads and writes is counted with FI_RMA_EVENT "
 		 "only, which is not offered%s",
-		 flags & RCM_EP_CNTR_FLAGS ? ": the rest is" : "");
-	return flags & RCM_EP_CNTR_FLAGS ? 0 : -FI_EOPNOTSUPP;
+		 counts ? ": the rest is" : "");
+	return counts ? 0 : -FI_EOPNOTSUPP;
 }
 
 static int rcm_ep_check_cntr(const struct rcm_ep *ep,
@@ -47,7 +50,7 @@ static int rcm_ep_check_cntr(const struct rcm_ep *ep,
 	if (ret)
 		return ret;
 	if (cntr->domain != ep->domain)
-		return -FI_EINVAL;
+		return -FI_EDOMAIN;
 	for (kind = 0; kind < RCM_CNTR_KINDS; kind++)
 		if ((flags & rcm_ep_cntr_flags[kind]) && ep->cntr[kind])
 			return -FI_EINVAL;

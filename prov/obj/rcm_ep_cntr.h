@@ -14,9 +14,10 @@ struct rcm_ep;
 
 /*
  * fi_ep_bind(3) of a counter. -FI_EBADFLAGS for flags that the page does not
- * have for counters, and for none; -FI_EINVAL for a counter of another
- * domain and for a kind that is bound already; -FI_EOPNOTSUPP for the peer's
- * reads and writes, which want FI_RMA_EVENT.
+ * have for counters, and for none; -FI_EDOMAIN for a counter of another
+ * domain; -FI_EINVAL for a kind that is bound already; -FI_EOPNOTSUPP for the
+ * peer's reads and writes alone, which want FI_RMA_EVENT. Beside other kinds
+ * they are taken and never count.
  */
 int rcm_ep_bind_cntr(struct rcm_ep *ep, struct rcm_cntr *cntr, uint64_t flags);
 /* Gives the counters back; they are detached. */

@@ -35,6 +35,7 @@ UNIT_TESTS += test/unit/test_getinfo
 UNIT_TESTS += test/unit/test_getinfo_alloc
 UNIT_TESTS += test/unit/test_info
 UNIT_TESTS += test/unit/test_init
+UNIT_TESTS += test/unit/test_layered
 UNIT_TESTS += test/unit/test_lease
 UNIT_TESTS += test/unit/test_listen
 UNIT_TESTS += test/unit/test_memlock

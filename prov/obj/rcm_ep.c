@@ -393,18 +393,25 @@ static int rcm_ep_new_conn(struct rcm_ep *ep, const struct fi_info *info)
 	return ret;
 }
 
-/* info->handle: a request, a passive endpoint to take over, or nothing. */
-static int rcm_ep_get_conn(struct rcm_ep *ep, const struct fi_info *info)
+/*
+ * info->handle: a request, a passive endpoint to take over, or nothing. A
+ * request is gone then, and its info says so: ofi_rxm refuses it when it
+ * could not enable the endpoint and has closed it.
+ */
+static int rcm_ep_get_conn(struct rcm_ep *ep, struct fi_info *info)
 {
+	struct fid *handle = info->handle;
 	int ret = 0;
 
-	if (info->handle && info->handle->fclass == FI_CLASS_CONNREQ)
-		rcm_ep_adopt(ep, rcm_container_of(info->handle,
-						  struct rcm_connreq, fid));
-	else if (!info->handle || info->handle->fclass == FI_CLASS_PEP)
+	if (handle && handle->fclass == FI_CLASS_CONNREQ) {
+		rcm_ep_adopt(ep,
+			     rcm_container_of(handle, struct rcm_connreq, fid));
+		info->handle = NULL;
+	} else if (!handle || handle->fclass == FI_CLASS_PEP) {
 		ret = rcm_ep_new_conn(ep, info);
-	else
+	} else {
 		ret = -FI_EINVAL;
+	}
 	if (ret)
 		return ret;
 	rcm_ep_fill_cfg(ep, &ep->conn->cfg);

@@ -77,3 +77,13 @@ AC_DEFUN([RCM_CHECK_CRITERION], [
 	AM_CONDITIONAL([UNIT_TESTS_ENABLED], [test -z "$rcm_unit_skip_reason"])
 	AC_SUBST([rcm_unit_skip_reason])
 ])
+
+# RCM_CHECK_MPI: Open MPI, for the program that test/vm runs under mpirun. Its
+# headers are a system's, so that their warnings are not ours.
+AC_DEFUN([RCM_CHECK_MPI], [
+	PKG_CHECK_MODULES([MPI], [ompi-c],
+		[rcm_mpi=yes
+		 MPI_CFLAGS=$(AS_ECHO([" $MPI_CFLAGS"]) | sed 's| -I| -isystem |g')],
+		[rcm_mpi=no])
+	AM_CONDITIONAL([MPI_ENABLED], [test $rcm_mpi = yes])
+])

@@ -20,7 +20,7 @@ EXTRA_DIST += $(DEV_FILES)
 
 # lint.sh adds the include directories, relative to the top of the source
 LINT_CFLAGS = $(DEFS) -include $(abs_top_builddir)/config.h \
-	$(CRITERION_CFLAGS) $(CPPFLAGS) $(AM_CFLAGS)
+	$(CRITERION_CFLAGS) $(MPI_CFLAGS) $(CPPFLAGS) $(AM_CFLAGS)
 
 # static checks of the whole tree; RCM_LINT="layers text" runs single ones
 lint: librcm-fi.la

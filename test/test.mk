@@ -176,13 +176,31 @@ test_vm_real_test_real_SOURCES += test/vm/real/real_queue.c
 test_vm_real_test_real_SOURCES += test/vm/real/real_shared.c
 test_vm_real_test_real_LDADD = $(CRITERION_LIBS) $(LIBFABRIC_LIBS)
 
+# What mpirun starts there; it knows MPI only.
+MPI_TESTS = test/vm/mpi/mpitest
+test_vm_mpi_mpitest_SOURCES =
+test_vm_mpi_mpitest_SOURCES += test/vm/mpi/mpitest.c
+test_vm_mpi_mpitest_SOURCES += test/vm/mpi/mpitest.h
+test_vm_mpi_mpitest_SOURCES += test/vm/mpi/mpitest_coll.c
+test_vm_mpi_mpitest_SOURCES += test/vm/mpi/mpitest_kill.c
+test_vm_mpi_mpitest_SOURCES += test/vm/mpi/mpitest_osc.c
+test_vm_mpi_mpitest_SOURCES += test/vm/mpi/mpitest_ring.c
+test_vm_mpi_mpitest_SOURCES += test/vm/mpi/mpitest_spawn.c
+test_vm_mpi_mpitest_CFLAGS = $(AM_CFLAGS) $(MPI_CFLAGS)
+test_vm_mpi_mpitest_LDADD = $(MPI_LIBS)
+
 check_PROGRAMS += $(MT_TESTS) $(FUZZ_TESTS) $(HELPERS)
+device-tests: bench-programs
 if UNIT_TESTS_ENABLED
 TESTS += $(UNIT_TESTS)
 check_PROGRAMS += $(UNIT_TESTS) $(UNIT_HELPERS) $(DEVICE_TESTS)
-device-tests: $(DEVICE_TESTS) bench-programs
+device-tests: $(DEVICE_TESTS)
+endif
+if MPI_ENABLED
+check_PROGRAMS += $(MPI_TESTS)
+device-tests: $(MPI_TESTS)
 else
-device-tests: bench-programs
+EXTRA_PROGRAMS += $(MPI_TESTS)
 endif
 .PHONY: device-tests
 

@@ -107,6 +107,7 @@ struct fake_dev_conf {
 	int max_srq_wr;	  /* 16384 */
 	int max_srq_sge;  /* 16 */
 	int max_inline;	  /* 256; -1: none */
+	int max_rd_atom;  /* 16; -1: none */
 	uint32_t max_msg_sz; /* 1 GiB */
 };
 
@@ -159,6 +160,8 @@ unsigned int fake_calls(void);
 unsigned int fake_calls_of(enum fake_call call);
 /* Calls of ibv_post_send(3) and ibv_post_recv(3), whatever was in them. */
 unsigned int fake_doorbells(void);
+/* Requests that were posted with IBV_SEND_FENCE. */
+unsigned int fake_fences(void);
 /* The name of the call that the last planned fault hit, or NULL. */
 const char *fake_failed_call(void);
 

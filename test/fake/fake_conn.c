@@ -310,12 +310,17 @@ int fake_init_qp_attr(struct rdma_cm_id *vid, struct ibv_qp_attr *attr,
 	attr->qp_state = state;
 	if (state == IBV_QPS_INIT) {
 		attr->port_num = id->id.port_num;
+		/* what the kernel allows for, whoever asks */
+		attr->qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
+		if (!knows_peer || id->peer_param.responder_resources)
+			attr->qp_access_flags |= IBV_ACCESS_REMOTE_READ |
+						 IBV_ACCESS_REMOTE_ATOMIC;
 		*mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
 			IBV_QP_ACCESS_FLAGS;
 	} else if (state == IBV_QPS_RTR) {
 		attr->path_mtu = IBV_MTU_1024;
 		attr->dest_qp_num = id->peer_param.qp_num;
-		attr->max_dest_rd_atomic = id->param.responder_resources;
+		attr->max_dest_rd_atomic = id->peer_param.responder_resources;
 		attr->ah_attr.port_num = 1;
 		attr->ah_attr.is_global = 1;
 		*mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
@@ -327,7 +332,7 @@ int fake_init_qp_attr(struct rdma_cm_id *vid, struct ibv_qp_attr *attr,
 					  id->param.retry_count :
 					  id->peer_param.retry_count;
 		attr->rnr_retry = id->peer_param.rnr_retry_count;
-		attr->max_rd_atomic = id->param.initiator_depth;
+		attr->max_rd_atomic = id->peer_param.initiator_depth;
 		*mask = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
 			IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
 			IBV_QP_MAX_QP_RD_ATOMIC;

@@ -425,3 +425,13 @@ unsigned int fake_doorbells(void)
 	fake_leave_quiet();
 	return n;
 }
+
+unsigned int fake_fences(void)
+{
+	unsigned int n;
+
+	fake_enter_quiet();
+	n = fake.fences;
+	fake_leave_quiet();
+	return n;
+}

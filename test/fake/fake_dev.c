@@ -215,9 +215,9 @@ int fake_query_device(struct ibv_context *ctx, struct ibv_device_attr *attr)
 	attr->max_cqe = fake_or(conf->max_cqe, 32767);
 	attr->max_mr = fake_or(conf->max_mr, 65536);
 	attr->max_pd = 4096;
-	attr->max_qp_rd_atom = 16;
+	attr->max_qp_rd_atom = fake_srq_limit(conf->max_rd_atom, 16);
 	attr->max_res_rd_atom = 1024;
-	attr->max_qp_init_rd_atom = 16;
+	attr->max_qp_init_rd_atom = fake_srq_limit(conf->max_rd_atom, 16);
 	attr->atomic_cap = IBV_ATOMIC_HCA;
 	attr->max_srq = fake_srq_limit(conf->max_srq, 1024);
 	attr->max_srq_wr = fake_or(conf->max_srq_wr, 16384);

@@ -109,6 +109,9 @@ struct fake_wr {
 	uint64_t wr_id;
 	uint64_t seq;
 	bool signaled, imm, inlined;
+	enum ibv_wr_opcode opcode; /* of a send queue's */
+	uint64_t remote_addr;
+	uint32_t rkey;
 	uint32_t imm_data;
 	unsigned int n_sge;
 	struct ibv_sge *sge;
@@ -209,6 +212,7 @@ struct fake_state {
 	uint16_t next_port;
 	unsigned int problems;
 	unsigned int doorbells;
+	unsigned int fences;
 	bool wire_held, silent;
 	int drop_type;
 	unsigned int drop_n;
@@ -258,6 +262,10 @@ void fake_ctx_free(struct fake_ctx *c);
 /* fake_mem.c: the bytes of an sge list; NULL or a bad key end the walk */
 enum ibv_wc_status fake_mem_check(struct fake_qp *qp, const struct ibv_sge *sge,
 				  unsigned int n, int access);
+
+/* The same of LEN bytes at ADDR that a peer's request is about. */
+enum ibv_wc_status fake_mem_check_remote(struct fake_qp *qp, uint64_t addr,
+					 size_t len, uint32_t rkey, int access);
 
 /* fake_cq.c */
 void fake_cq_put(struct fake_cq *cq, const struct fake_cqe *cqe);

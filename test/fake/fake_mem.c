@@ -226,6 +226,36 @@ static bool fake_sge_ok(struct fake_qp *qp, const struct ibv_sge *sge,
 	return false;
 }
 
+static bool fake_remote_ok(struct fake_qp *qp, uint64_t addr, size_t len,
+			   uint32_t rkey, int access)
+{
+	struct rcm_list *node, *tmp;
+
+	rcm_list_for_each(&fake.mrs, node, tmp) {
+		struct fake_mr *mr = rcm_list_entry(node, struct fake_mr, node);
+		uint64_t start = (uintptr_t)mr->mr.addr;
+
+		if (mr->mr.rkey != rkey || mr->lost)
+			continue;
+		return fake_base_pd(mr->mr.pd) == fake_base_pd(qp->qp.pd) &&
+		       addr >= start && len <= mr->mr.length &&
+		       addr - start <= mr->mr.length - len &&
+		       (mr->access & access) == access;
+	}
+	return false;
+}
+
+/* What is of no bytes needs no key; the queue pair's own right comes first. */
+enum ibv_wc_status fake_mem_check_remote(struct fake_qp *qp, uint64_t addr,
+					 size_t len, uint32_t rkey, int access)
+{
+	if (((int)qp->attr.qp_access_flags & access) != access)
+		return IBV_WC_REM_INV_REQ_ERR;
+	return !len || fake_remote_ok(qp, addr, len, rkey, access) ?
+		       IBV_WC_SUCCESS :
+		       IBV_WC_REM_ACCESS_ERR;
+}
+
 enum ibv_wc_status fake_mem_check(struct fake_qp *qp, const struct ibv_sge *sge,
 				  unsigned int n, int access)
 {

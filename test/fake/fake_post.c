@@ -46,8 +46,20 @@ static int fake_send_check(struct fake_qp *qp, const struct ibv_send_wr *wr)
 	default:
 		return EINVAL;
 	}
-	if (wr->opcode != IBV_WR_SEND && wr->opcode != IBV_WR_SEND_WITH_IMM)
+	switch (wr->opcode) {
+	case IBV_WR_SEND:
+	case IBV_WR_SEND_WITH_IMM:
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		break;
+	case IBV_WR_RDMA_READ:
+		/* there is nothing of it that could go inline */
+		if (wr->send_flags & IBV_SEND_INLINE)
+			return EINVAL;
+		break;
+	default:
 		return EINVAL;
+	}
 	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->cap.max_send_sge)
 		return EINVAL;
 	for (int i = 0; i < wr->num_sge; i++)
@@ -71,8 +83,15 @@ static int fake_send_one(struct fake_qp *qp, const struct ibv_send_wr *swr)
 	wr = fake_wr_new(swr->wr_id, swr->sg_list, swr->num_sge);
 	wr->seq = ++qp->sq_seq;
 	wr->signaled = qp->sig_all || swr->send_flags & IBV_SEND_SIGNALED;
-	wr->imm = swr->opcode == IBV_WR_SEND_WITH_IMM;
+	wr->imm = swr->opcode == IBV_WR_SEND_WITH_IMM ||
+		  swr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 	wr->imm_data = swr->imm_data;
+	wr->opcode = swr->opcode;
+	fake.fences += (swr->send_flags & IBV_SEND_FENCE) != 0;
+	if (swr->opcode != IBV_WR_SEND && swr->opcode != IBV_WR_SEND_WITH_IMM) {
+		wr->remote_addr = swr->wr.rdma.remote_addr;
+		wr->rkey = swr->wr.rdma.rkey;
+	}
 	if (swr->send_flags & IBV_SEND_INLINE)
 		fake_wr_inline(wr);
 	rcm_list_add(&qp->sq, &wr->node);

@@ -64,7 +64,9 @@ static enum ibv_wc_status fake_wire_check_send(struct fake_qp *qp,
 		return IBV_WC_LOC_LEN_ERR;
 	if (wr->inlined)
 		return IBV_WC_SUCCESS;
-	return fake_mem_check(qp, wr->sge, wr->n_sge, 0);
+	return fake_mem_check(
+		qp, wr->sge, wr->n_sge,
+		wr->opcode == IBV_WR_RDMA_READ ? IBV_ACCESS_LOCAL_WRITE : 0);
 }
 
 static void fake_wire_copy(const struct fake_wr *send,
@@ -106,25 +108,13 @@ static void fake_wire_deliver(struct fake_qp *sender, struct fake_wr *send,
 	fake_qp_complete(sender, send, false, &swc);
 }
 
-/* Moves the first message; false when it has to wait. */
-static bool fake_wire_step(struct fake_qp *sender)
+/* A message; false when it has to wait. */
+static bool fake_wire_message(struct fake_qp *sender, struct fake_wr *send,
+			      struct fake_qp *peer)
 {
-	struct fake_wr *send, *recv;
+	struct fake_wr *recv;
 	enum ibv_wc_status status;
-	struct fake_qp *peer;
 
-	send = rcm_list_first(&sender->sq, struct fake_wr, node);
-	if (!send || sender->qp.state != IBV_QPS_RTS)
-		return false;
-	status = fake_wire_check_send(sender, send);
-	if (status != IBV_WC_SUCCESS) {
-		fake_wire_fail(sender, send, false, status);
-		return false;
-	}
-	peer = fake_wire_peer(sender);
-	if (!peer)
-		return false;
-	fake_wire_comm_est(peer);
 	recv = rcm_list_first(fake_qp_rq(peer), struct fake_wr, node);
 	if (!recv)
 		return false;
@@ -142,6 +132,105 @@ static bool fake_wire_step(struct fake_qp *sender)
 	}
 	fake_wire_deliver(sender, send, peer, recv);
 	return true;
+}
+
+/* The peer denies it: both are in error, and its device reports so. */
+static bool fake_wire_deny(struct fake_qp *sender, struct fake_wr *send,
+			   struct fake_qp *peer, enum ibv_wc_status status)
+{
+	fake_async_put(fake_of(peer->qp.context, fake_ctx, ctx),
+		       status == IBV_WC_REM_ACCESS_ERR ?
+			       IBV_EVENT_QP_ACCESS_ERR :
+			       IBV_EVENT_QP_REQ_ERR,
+		       &peer->qp);
+	fake_qp_error(peer);
+	fake_wire_fail(sender, send, false, status);
+	return false;
+}
+
+/* The data of a write comes before the receive that it may use up. */
+static bool fake_wire_write(struct fake_qp *sender, struct fake_wr *send,
+			    struct fake_qp *peer)
+{
+	struct ibv_wc swc = { .status = IBV_WC_SUCCESS,
+			      .opcode = IBV_WC_RDMA_WRITE,
+			      .byte_len = 0xdeadbeef };
+	struct ibv_wc rwc = { .status = IBV_WC_SUCCESS,
+			      .opcode = IBV_WC_RECV_RDMA_WITH_IMM,
+			      .byte_len = send->len,
+			      .wc_flags = IBV_WC_WITH_IMM,
+			      .imm_data = send->imm_data };
+	struct fake_wr *recv = NULL;
+	enum ibv_wc_status status;
+
+	status = fake_mem_check_remote(peer, send->remote_addr, send->len,
+				       send->rkey, IBV_ACCESS_REMOTE_WRITE);
+	if (status != IBV_WC_SUCCESS)
+		return fake_wire_deny(sender, send, peer, status);
+	if (send->len)
+		fake_wire_gather(send, (uint8_t *)(uintptr_t)send->remote_addr);
+	if (send->imm) {
+		recv = rcm_list_first(fake_qp_rq(peer), struct fake_wr, node);
+		if (!recv)
+			return false;
+		fake_qp_complete(peer, recv, true, &rwc);
+	}
+	fake_qp_complete(sender, send, false, &swc);
+	return true;
+}
+
+/* What is beyond what was agreed stays in the queue, as a device has it. */
+static bool fake_wire_read(struct fake_qp *sender, struct fake_wr *send,
+			   struct fake_qp *peer)
+{
+	struct ibv_wc wc = { .status = IBV_WC_SUCCESS,
+			     .opcode = IBV_WC_RDMA_READ,
+			     .byte_len = send->len };
+	enum ibv_wc_status status;
+
+	if (!sender->attr.max_rd_atomic)
+		return false;
+	if (!peer->attr.max_dest_rd_atomic)
+		return fake_wire_deny(sender, send, peer,
+				      IBV_WC_REM_INV_REQ_ERR);
+	status = fake_mem_check_remote(peer, send->remote_addr, send->len,
+				       send->rkey, IBV_ACCESS_REMOTE_READ);
+	if (status != IBV_WC_SUCCESS)
+		return fake_wire_deny(sender, send, peer, status);
+	fake_wire_scatter(send, (const uint8_t *)(uintptr_t)send->remote_addr,
+			  send->len);
+	fake_qp_complete(sender, send, false, &wc);
+	return true;
+}
+
+/* Executes the first request; false when it has to wait. */
+static bool fake_wire_step(struct fake_qp *sender)
+{
+	struct fake_wr *send;
+	enum ibv_wc_status status;
+	struct fake_qp *peer;
+
+	send = rcm_list_first(&sender->sq, struct fake_wr, node);
+	if (!send || sender->qp.state != IBV_QPS_RTS)
+		return false;
+	status = fake_wire_check_send(sender, send);
+	if (status != IBV_WC_SUCCESS) {
+		fake_wire_fail(sender, send, false, status);
+		return false;
+	}
+	peer = fake_wire_peer(sender);
+	if (!peer)
+		return false;
+	fake_wire_comm_est(peer);
+	switch (send->opcode) {
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		return fake_wire_write(sender, send, peer);
+	case IBV_WR_RDMA_READ:
+		return fake_wire_read(sender, send, peer);
+	default:
+		return fake_wire_message(sender, send, peer);
+	}
 }
 
 void fake_wire_run(struct fake_qp *sender)

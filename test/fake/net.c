@@ -65,7 +65,8 @@ int net_open_domain(struct net *n)
 {
 	int ret;
 
-	ret = rcm_getinfo(NET_VERSION, NULL, NULL, 0, n->hints, &n->info);
+	ret = rcm_getinfo(NET_VERSION, NULL, NULL, n->getinfo_flags, n->hints,
+			  &n->info);
 	if (ret)
 		return ret;
 	/* as the core does with what a provider gives it */
@@ -82,6 +83,7 @@ int net_open_domain(struct net *n)
 int net_open_side(struct net *n, int side)
 {
 	struct net_side *s = &n->side[side];
+	uint64_t access = FI_SEND | FI_RECV;
 	int ret;
 
 	ret = fi_eq_open(n->fabric, &n->eq_attr, &s->eq, NULL);
@@ -95,8 +97,10 @@ int net_open_side(struct net *n, int side)
 	/* then a buffer needs none */
 	if (!n->info->domain_attr->mr_mode)
 		return 0;
-	ret = fi_mr_reg(n->domain, s->buf, sizeof(s->buf), FI_SEND | FI_RECV, 0,
-			0, 0, &s->mr, NULL);
+	access |= n->info->caps &
+		  (FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE);
+	ret = fi_mr_reg(n->domain, s->buf, sizeof(s->buf), access, 0, 0, 0,
+			&s->mr, NULL);
 	if (ret)
 		return ret;
 	s->desc = fi_mr_desc(s->mr);

@@ -25,7 +25,7 @@
  * what does not come within some rounds of reading is -FI_ETIMEDOUT.
  */
 
-#define NET_BUF	   8192 /* bytes of each side's registered buffer */
+#define NET_BUF	   8192 /* bytes of each side's buffer, registered for its caps */
 #define NET_EVENTS 16
 
 /* An event or error entry that was read from an EQ. */
@@ -64,7 +64,8 @@ struct net_side {
 
 /* Side 0 connects, side 1 listens and accepts. */
 struct net {
-	struct fi_info *hints; /* may be changed before net_open() */
+	struct fi_info *hints;	/* may be changed before net_open() */
+	uint64_t getinfo_flags; /* the same */
 	struct fi_info *info;
 	struct fi_eq_attr eq_attr; /* the same */
 	struct fi_cq_attr cq_attr;

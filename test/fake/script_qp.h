@@ -56,7 +56,7 @@ static inline struct rcm_qp_attr attr_of(uint32_t depth, uint32_t inject)
 static inline void open_qp_with(const struct rcm_qp_attr *attr)
 {
 	cr_assert_eq(rcm_qp_open(&qp, attr, 1), 0);
-	rcm_qp_up(&qp);
+	rcm_qp_up(&qp, true);
 	dev = script.last_qp;
 }
 
@@ -93,6 +93,7 @@ static inline ssize_t post(size_t len, uint32_t flags, uintptr_t context)
 		.sge = &sge,
 		.n_sge = len != 0,
 		.flags = flags,
+		.opcode = IBV_WR_SEND,
 		.imm = 0xabcd,
 		.len = len,
 	};

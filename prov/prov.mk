@@ -81,6 +81,7 @@ PROV_SOURCES += prov/obj/rcm_pep.c
 PROV_SOURCES += prov/obj/rcm_pep.h
 PROV_SOURCES += prov/obj/rcm_pollset.c
 PROV_SOURCES += prov/obj/rcm_pollset.h
+PROV_SOURCES += prov/obj/rcm_post.h
 PROV_SOURCES += prov/obj/rcm_progress.c
 PROV_SOURCES += prov/obj/rcm_progress.h
 PROV_SOURCES += prov/obj/rcm_srx.c

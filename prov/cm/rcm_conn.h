@@ -66,6 +66,7 @@ struct rcm_conn_cfg {
 	int tos;		     /* -1: leave it to the system */
 	uint8_t responder_resources; /* most that this side offers */
 	uint8_t initiator_depth;     /* most that this side uses */
+	int access; /* IBV_ACCESS_REMOTE_*: what the peer may do at most */
 	bool srq;
 };
 
@@ -93,6 +94,7 @@ struct rcm_conn {
 	struct rcm_wire peer_wire; /* the peer's, checked */
 	uint8_t peer_responder_resources; /* of the request that arrived */
 	uint8_t peer_initiator_depth;
+	bool pulls;	   /* agreed: this side may have reads outstanding */
 	unsigned int late; /* events that came too late */
 	unsigned int n_history;
 	struct {

@@ -147,13 +147,17 @@ static int rcm_conn_act_send_req(struct rcm_conn *conn)
 
 /*
  * What rdma_cm does not know: this side's own limits. Its minimal RNR timer
- * is the longest there is, and must be another before the first packet.
+ * is the longest there is, and must be another before the first packet. The
+ * reads that it names are what the two sides said; a device keeps to them,
+ * and holds back for ever what is posted beyond 0.
  */
-static void rcm_conn_limit(const struct rcm_conn *conn,
-			   struct ibv_qp_attr *attr, int mask)
+static void rcm_conn_limit(struct rcm_conn *conn, struct ibv_qp_attr *attr,
+			   int mask)
 {
 	const struct rcm_conn_cfg *cfg = &conn->cfg;
 
+	if (mask & IBV_QP_ACCESS_FLAGS)
+		attr->qp_access_flags &= (unsigned int)cfg->access;
 	if (mask & IBV_QP_MIN_RNR_TIMER)
 		attr->min_rnr_timer = cfg->min_rnr_timer;
 	if (mask & IBV_QP_RETRY_CNT)
@@ -163,9 +167,11 @@ static void rcm_conn_limit(const struct rcm_conn *conn,
 	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
 		attr->max_dest_rd_atomic = RCM_MIN(attr->max_dest_rd_atomic,
 						   cfg->responder_resources);
-	if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
+	if (mask & IBV_QP_MAX_QP_RD_ATOMIC) {
 		attr->max_rd_atomic = RCM_MIN(attr->max_rd_atomic,
 					      cfg->initiator_depth);
+		conn->pulls = attr->max_rd_atomic != 0;
+	}
 }
 
 static int rcm_conn_qp_move(struct rcm_conn *conn, enum ibv_qp_state to)

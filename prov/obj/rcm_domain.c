@@ -271,6 +271,7 @@ static int rcm_domain_read_dev(struct rcm_domain *domain, const char *name)
 		domain->attr = dev->attr;
 		domain->port_num = dev->port_num;
 		domain->max_msg_size = dev->port.max_msg_sz;
+		domain->iwarp = dev->iwarp;
 		domain->tx_refused = dev->iwarp ? RCM_IWARP_NO_FLAGS : 0;
 		ret = 0;
 	} else {

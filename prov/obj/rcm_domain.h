@@ -40,6 +40,7 @@ struct rcm_domain {
 	bool auto_control; /* FI_PROGRESS_AUTO for control: a thread */
 	bool layered;	   /* opened by ofi_rxm or the like */
 	bool lends;	   /* buffers need no descriptor: no FI_MR_LOCAL */
+	bool iwarp;
 };
 
 /* fi_domain(3); the fabric's .domain. */

@@ -54,10 +54,13 @@ static int rcm_ep_qp_create(struct rcm_conn *conn)
 		.max_msg_size = ep->max_msg_size,
 		.tally[RCM_OP_SEND] = rcm_ep_tally(ep, RCM_CNTR_SEND),
 		.tally[RCM_OP_RECV] = rcm_ep_tally(ep, RCM_CNTR_RECV),
+		.tally[RCM_OP_READ] = rcm_ep_tally(ep, RCM_CNTR_READ),
+		.tally[RCM_OP_WRITE] = rcm_ep_tally(ep, RCM_CNTR_WRITE),
 		.locked = domain->locked,
 		.multi_recv = !(ep->rx_refused & FI_MULTI_RECV),
 		.layered = ep->layered,
 		.lends = domain->lends,
+		.pull_access = domain->iwarp ? IBV_ACCESS_REMOTE_WRITE : 0,
 		.rx_selective = ep->rx_selective,
 		.on_error = rcm_ep_qp_error,
 		.look = rcm_ep_qp_look,
@@ -74,7 +77,7 @@ static void rcm_ep_qp_up(struct rcm_conn *conn)
 {
 	struct rcm_ep *ep = conn->user;
 
-	rcm_qp_up(&ep->qp);
+	rcm_qp_up(&ep->qp, conn->pulls);
 }
 
 static void rcm_ep_qp_down(struct rcm_conn *conn)

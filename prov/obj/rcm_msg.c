@@ -9,53 +9,10 @@
 #include "rcm_mr.h"
 #include "rcm_msg.h"
 #include "rcm_multi.h"
+#include "rcm_post.h"
 #include "rcm_short.h"
 
-/*
- * fi_msg(3) onto the two queues of a queue pair. Addresses are ignored: the
- * endpoint is connected.
- */
-
-/*
- * What a call may ask for; anything else is -FI_EBADFLAGS, whether it is
- * unknown or only not offered. A completion of a reliable connection comes
- * after the peer's acknowledgement, and a message is acknowledged only when
- * it has used up a receive that was posted. That is delivery in the sense of
- * fi_cq(3): the result is there, and the step that may be left to the peer is
- * to read the entry of its receive, before which fi_msg(3) has it keep its
- * hands off the buffer; its device writes that entry behind the data.
- */
-#define RCM_MSG_TX_FLAGS                                                      \
-	(FI_COMPLETION | FI_INJECT | FI_REMOTE_CQ_DATA | FI_MORE | FI_FENCE | \
-	 FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE |   \
-	 RCM_MSG_PRIVATE)
-
-/* Those of them that one buffer which goes inline meets by itself. */
-#define RCM_MSG_TX_PLAIN                                                       \
-	(FI_COMPLETION | FI_MORE | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
-	 FI_DELIVERY_COMPLETE | RCM_MSG_PRIVATE)
-
-/* The queue's flags of a call whose fi_msg(3) flags are FLAGS. */
-static inline uint32_t rcm_msg_tx_flags(const struct rcm_ep *ep, uint64_t flags)
-{
-	uint32_t tx = ep->tx_always;
-
-	if (flags & FI_COMPLETION)
-		tx |= RCM_TX_COMPLETE;
-	if (flags & FI_INJECT)
-		tx |= RCM_TX_INJECT;
-	return tx;
-}
-
-/* The same of a call without flags. */
-static inline uint32_t rcm_msg_tx_default(struct fid_ep *fid)
-{
-	struct rcm_face *face = rcm_face_of(fid);
-
-	return rcm_msg_tx_flags(face->ep,
-				atomic_load_explicit(&face->tx_op_flags,
-						     memory_order_relaxed));
-}
+/* fi_msg(3) onto the two queues of a queue pair. */
 
 static inline uint64_t rcm_msg_rx_default(struct fid_ep *fid)
 {
@@ -63,43 +20,26 @@ static inline uint64_t rcm_msg_rx_default(struct fid_ep *fid)
 				    memory_order_relaxed);
 }
 
-/* Any single buffer. DATA of more than 32 bits is beyond cq_data_size. */
+/* Any single buffer; DATA goes with it if FLAGS have RCM_TX_IMM. */
 static __attribute__((noinline)) ssize_t
 rcm_msg_send_any(struct rcm_ep *ep, const void *buf, size_t len, void *desc,
 		 uint64_t data, uint32_t flags, void *context)
 {
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)buf,
-		.length = (uint32_t)len,
-	};
-	struct rcm_tx tx = {
-		.context = context,
-		.sge = &sge,
-		.n_sge = len != 0,
-		.flags = flags,
-		.imm = (uint32_t)data,
-		.len = len,
-	};
+	struct rcm_tx tx;
+	struct ibv_sge sge;
+	ssize_t ret;
 
-	if (rcm_unlikely(data > UINT32_MAX))
-		return rcm_sq_refuse(&ep->qp, -FI_EINVAL);
-	/* what a descriptor of no bytes points to is nobody's business */
-	if (desc && rcm_likely(len))
-		sge.lkey = rcm_mr_lkey(desc);
-	else
-		tx.flags |= RCM_TX_NO_KEY;
+	tx.context = context;
+	tx.op = RCM_OP_SEND;
+	tx.opcode = IBV_WR_SEND;
+	tx.flags = flags;
+	rcm_post_buf(&tx, &sge, buf, len, desc);
+	if (flags & RCM_TX_IMM) {
+		ret = rcm_post_data(&tx, data);
+		if (rcm_unlikely(ret))
+			return rcm_sq_refuse(&ep->qp, ret);
+	}
 	return rcm_sq_post(&ep->qp, &tx);
-}
-
-/*
- * The single buffers of the four calls below. What is usual is inline in each
- * of them; what is not starts again from what the caller gave.
- */
-static inline bool rcm_msg_is_short(struct rcm_ep *ep, size_t len,
-				    uint64_t data)
-{
-	return rcm_likely(len <= ep->qp.sq.max_inline && data <= UINT32_MAX &&
-			  rcm_short_begin(&ep->qp));
 }
 
 static inline __attribute__((always_inline)) ssize_t
@@ -111,20 +51,11 @@ rcm_msg_post_short(struct rcm_ep *ep, const void *buf, size_t len,
 		.len = (uint32_t)len,
 		.complete = complete,
 		.imm = imm,
+		.remote = NULL,
 		.context = context,
 	};
 
 	return rcm_short_post(&ep->qp, &tx);
-}
-
-/* Does a call without flags want an entry? */
-static inline bool rcm_msg_tx_completes(struct fid_ep *fid)
-{
-	struct rcm_face *face = rcm_face_of(fid);
-
-	return face->ep->tx_always ||
-	       (atomic_load_explicit(&face->tx_op_flags, memory_order_relaxed) &
-		FI_COMPLETION);
 }
 
 static ssize_t rcm_msg_send(struct fid_ep *fid, const void *buf, size_t len,
@@ -133,10 +64,10 @@ static ssize_t rcm_msg_send(struct fid_ep *fid, const void *buf, size_t len,
 	struct rcm_ep *ep = rcm_ep_of(fid);
 
 	(void)dest_addr;
-	if (!rcm_msg_is_short(ep, len, 0))
+	if (!rcm_post_is_short(ep, len, 0))
 		return rcm_msg_send_any(ep, buf, len, desc, 0,
-					rcm_msg_tx_default(fid), context);
-	return rcm_msg_post_short(ep, buf, len, rcm_msg_tx_completes(fid), NULL,
+					rcm_post_default(fid), context);
+	return rcm_msg_post_short(ep, buf, len, rcm_post_completes(fid), NULL,
 				  context);
 }
 
@@ -148,11 +79,11 @@ static ssize_t rcm_msg_senddata(struct fid_ep *fid, const void *buf, size_t len,
 	uint32_t imm = (uint32_t)data;
 
 	(void)dest_addr;
-	if (!rcm_msg_is_short(ep, len, data))
+	if (!rcm_post_is_short(ep, len, data))
 		return rcm_msg_send_any(ep, buf, len, desc, data,
-					rcm_msg_tx_default(fid) | RCM_TX_IMM,
+					rcm_post_default(fid) | RCM_TX_IMM,
 					context);
-	return rcm_msg_post_short(ep, buf, len, rcm_msg_tx_completes(fid), &imm,
+	return rcm_msg_post_short(ep, buf, len, rcm_post_completes(fid), &imm,
 				  context);
 }
 
@@ -162,7 +93,7 @@ static ssize_t rcm_msg_inject(struct fid_ep *fid, const void *buf, size_t len,
 	struct rcm_ep *ep = rcm_ep_of(fid);
 
 	(void)dest_addr;
-	if (!rcm_msg_is_short(ep, len, 0))
+	if (!rcm_post_is_short(ep, len, 0))
 		return rcm_msg_send_any(ep, buf, len, NULL, 0, RCM_TX_INJECT,
 					NULL);
 	return rcm_msg_post_short(ep, buf, len, false, NULL, NULL);
@@ -176,7 +107,7 @@ static ssize_t rcm_msg_injectdata(struct fid_ep *fid, const void *buf,
 	uint32_t imm = (uint32_t)data;
 
 	(void)dest_addr;
-	if (!rcm_msg_is_short(ep, len, data))
+	if (!rcm_post_is_short(ep, len, data))
 		return rcm_msg_send_any(ep, buf, len, NULL, data,
 					RCM_TX_INJECT | RCM_TX_IMM, NULL);
 	return rcm_msg_post_short(ep, buf, len, false, &imm, NULL);
@@ -192,19 +123,16 @@ static ssize_t rcm_msg_sendv(struct fid_ep *fid, const struct iovec *iov,
 	ssize_t ret;
 
 	(void)dest_addr;
-	ret = rcm_msg_gather(&from, iov, desc, count, ep->limits.tx_iov);
+	tx.context = context;
+	tx.op = RCM_OP_SEND;
+	tx.opcode = IBV_WR_SEND;
+	tx.flags = rcm_post_default(fid);
+	ret = rcm_post_iov(ep, &tx, &from, iov, desc, count);
 	if (rcm_unlikely(ret))
 		return rcm_sq_refuse(&ep->qp, ret);
-	tx.context = context;
-	tx.sge = from.sge;
-	tx.n_sge = from.n;
-	tx.flags = from.flags | rcm_msg_tx_default(fid);
-	tx.imm = 0;
-	tx.len = from.len;
 	return rcm_sq_post(&ep->qp, &tx);
 }
 
-/* The call's flags stand in the place of the endpoint's: fi_endpoint(3). */
 static __attribute__((noinline)) ssize_t
 rcm_msg_sendmsg_any(struct rcm_ep *ep, const struct fi_msg *msg, uint64_t flags)
 {
@@ -212,38 +140,19 @@ rcm_msg_sendmsg_any(struct rcm_ep *ep, const struct fi_msg *msg, uint64_t flags)
 	struct rcm_tx tx;
 	ssize_t ret;
 
-	if (rcm_unlikely(flags & (~RCM_MSG_TX_FLAGS | ep->tx_refused)))
+	if (rcm_unlikely(flags & (~RCM_POST_FLAGS | ep->tx_refused)))
 		return rcm_sq_refuse(&ep->qp, -FI_EBADFLAGS);
-	ret = rcm_msg_gather(&from, msg->msg_iov, msg->desc, msg->iov_count,
-			     ep->limits.tx_iov);
+	tx.context = msg->context;
+	tx.op = RCM_OP_SEND;
+	tx.opcode = IBV_WR_SEND;
+	tx.flags = rcm_post_called(ep, flags);
+	ret = rcm_post_iov(ep, &tx, &from, msg->msg_iov, msg->desc,
+			   msg->iov_count);
+	if (!ret && (flags & FI_REMOTE_CQ_DATA))
+		ret = rcm_post_data(&tx, msg->data);
 	if (rcm_unlikely(ret))
 		return rcm_sq_refuse(&ep->qp, ret);
-	tx.context = msg->context;
-	tx.sge = from.sge;
-	tx.n_sge = from.n;
-	tx.flags = from.flags | rcm_msg_tx_flags(ep, flags);
-	tx.imm = 0;
-	tx.len = from.len;
-	if (flags & FI_REMOTE_CQ_DATA) {
-		if (rcm_unlikely(msg->data > UINT32_MAX))
-			return rcm_sq_refuse(&ep->qp, -FI_EINVAL);
-		tx.flags |= RCM_TX_IMM;
-		tx.imm = (uint32_t)msg->data;
-	}
-	if (flags & FI_MORE)
-		tx.flags |= RCM_TX_MORE;
-	if (flags & FI_FENCE)
-		tx.flags |= RCM_TX_FENCE;
 	return rcm_sq_post(&ep->qp, &tx);
-}
-
-/* Does MSG come to one short buffer, and to nothing else? */
-static inline bool rcm_msg_is_plain(const struct rcm_ep *ep,
-				    const struct fi_msg *msg, uint64_t flags)
-{
-	return rcm_likely(!(flags & (~RCM_MSG_TX_PLAIN | ep->tx_refused)) &&
-			  msg->iov_count == 1 && msg->msg_iov &&
-			  msg->msg_iov->iov_len <= ep->qp.sq.max_inline);
 }
 
 static ssize_t rcm_msg_sendmsg(struct fid_ep *fid, const struct fi_msg *msg,
@@ -251,21 +160,20 @@ static ssize_t rcm_msg_sendmsg(struct fid_ep *fid, const struct fi_msg *msg,
 {
 	struct rcm_ep *ep = rcm_ep_of(fid);
 	struct rcm_short tx;
+	ssize_t ret;
 
-	if (!rcm_msg_is_plain(ep, msg, flags))
+	if (!rcm_post_is_plain(ep, msg->msg_iov, msg->iov_count, flags,
+			       ep->tx_refused))
 		return rcm_msg_sendmsg_any(ep, msg, flags);
 	tx.buf = msg->msg_iov->iov_base;
 	tx.len = (uint32_t)msg->msg_iov->iov_len;
 	tx.complete = ep->tx_always || (flags & FI_COMPLETION);
 	tx.imm = NULL;
+	tx.remote = NULL;
 	tx.context = msg->context;
-	if (flags & FI_MORE) {
-		if (rcm_likely(rcm_short_stage(&ep->qp, &tx)))
-			return 0;
-	} else if (rcm_short_begin(&ep->qp)) {
-		return rcm_short_post(&ep->qp, &tx);
-	}
-	return rcm_msg_sendmsg_any(ep, msg, flags);
+	if (!rcm_post_plain(ep, &tx, flags, &ret))
+		return rcm_msg_sendmsg_any(ep, msg, flags);
+	return ret;
 }
 
 static inline bool rcm_msg_wants_entry(const struct rcm_ep *ep, uint64_t flags)

@@ -46,6 +46,7 @@ int rcm_leases_open(struct rcm_ring *ring, struct ibv_pd *pd, int access,
 	}
 	leases->pd = pd;
 	leases->access = access;
+	leases->pull_access = access | IBV_ACCESS_LOCAL_WRITE;
 	leases->ended = ended;
 	ring->leases = leases;
 	return 0;
@@ -170,10 +171,10 @@ static int rcm_lease_failed(struct rcm_leases *leases, size_t len, int err)
 
 /* One more region of LEASE; its key in *LKEY. */
 static int rcm_lease_add(struct rcm_leases *leases, struct rcm_lease *lease,
-			 uint64_t addr, size_t len, uint32_t *lkey)
+			 uint64_t addr, size_t len, int access, uint32_t *lkey)
 {
 	struct ibv_mr *mr = rcm_sys->reg_mr(leases->pd, (void *)(uintptr_t)addr,
-					    len, leases->access);
+					    len, access);
 
 	if (!mr)
 		return rcm_lease_failed(leases, len, errno);
@@ -190,7 +191,8 @@ static struct rcm_lease *rcm_lease_new(uint32_t most)
 
 /* Registers the BARE buffers, those without a key. */
 static int rcm_lease_register(struct rcm_leases *leases, struct ibv_sge *sge,
-			      uint32_t n, uint32_t bare, struct rcm_lease **out)
+			      uint32_t n, uint32_t bare, int access,
+			      struct rcm_lease **out)
 {
 	struct rcm_lease *lease = rcm_lease_new(bare);
 	int ret = lease ? 0 : -FI_ENOMEM;
@@ -199,7 +201,8 @@ static int rcm_lease_register(struct rcm_leases *leases, struct ibv_sge *sge,
 	for (i = 0; !ret && i < n; i++)
 		if (!sge[i].lkey)
 			ret = rcm_lease_add(leases, lease, sge[i].addr,
-					    sge[i].length, &sge[i].lkey);
+					    sge[i].length, access,
+					    &sge[i].lkey);
 	if (ret)
 		rcm_lease_put(lease);
 	else
@@ -214,7 +217,8 @@ int rcm_lease_get_one(struct rcm_leases *leases, uint64_t addr, size_t len,
 	int ret = lease ? 0 : -FI_ENOMEM;
 
 	if (!ret)
-		ret = rcm_lease_add(leases, lease, addr, len, lkey);
+		ret = rcm_lease_add(leases, lease, addr, len, leases->access,
+				    lkey);
 	if (ret)
 		rcm_lease_put(lease);
 	else
@@ -223,8 +227,9 @@ int rcm_lease_get_one(struct rcm_leases *leases, uint64_t addr, size_t len,
 }
 
 int rcm_lease_get(struct rcm_leases *leases, struct ibv_sge *sge, uint32_t n,
-		  struct rcm_lease **out)
+		  bool pull, struct rcm_lease **out)
 {
+	int access = pull ? leases->pull_access : leases->access;
 	uint32_t i, todo = 0;
 	uint64_t len = 0;
 
@@ -235,13 +240,12 @@ int rcm_lease_get(struct rcm_leases *leases, struct ibv_sge *sge, uint32_t n,
 		todo++;
 	}
 	/* what the device writes cannot be copied beforehand */
-	if (len <= RCM_LEASE_COPY &&
-	    !(leases->access & IBV_ACCESS_LOCAL_WRITE)) {
+	if (len <= RCM_LEASE_COPY && !(access & IBV_ACCESS_LOCAL_WRITE)) {
 		*out = rcm_lease_copy(leases, sge, n);
 		if (*out)
 			return 0;
 	}
-	return rcm_lease_register(leases, sge, n, todo, out);
+	return rcm_lease_register(leases, sge, n, todo, access, out);
 }
 
 static void rcm_lease_put_buffer(struct rcm_lease *lease)

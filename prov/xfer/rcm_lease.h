@@ -40,6 +40,7 @@ struct rcm_lease_pool;
 struct rcm_leases {
 	struct ibv_pd *pd;
 	int access;		  /* what the device may do: IBV_ACCESS_* */
+	int pull_access;	  /* the same of a read's buffers */
 	struct rcm_lease **slot;  /* by position, NULL: none */
 	struct rcm_lease **ended; /* the engine's list, under its lock */
 	_Atomic(struct rcm_lease_pool *) pool; /* made at first use */
@@ -58,12 +59,13 @@ void rcm_leases_close(struct rcm_ring *ring);
 
 /*
  * Gives the N buffers of SGE that have no key (lkey 0) one, of a lease that
- * is the caller's; the last may then point at a copy. Registers memory: no
+ * is the caller's; PULL: for the device to write to them, whatever the
+ * ring's others do. Else they may then point at a copy. Registers memory: no
  * lock may be held. -FI_ENOMEM (also beyond the limit of locked memory,
  * which the log names), -FI_EFAULT, -FI_EINVAL, … ; never -FI_EAGAIN.
  */
 int rcm_lease_get(struct rcm_leases *leases, struct ibv_sge *sge, uint32_t n,
-		  struct rcm_lease **out);
+		  bool pull, struct rcm_lease **out);
 
 /* The same for LEN bytes at ADDR, which are never copied: one key. */
 int rcm_lease_get_one(struct rcm_leases *leases, uint64_t addr, size_t len,

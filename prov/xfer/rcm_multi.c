@@ -401,7 +401,7 @@ bool rcm_multi_done(struct rcm_cqset *cs, struct rcm_ring *ring,
 		rcm_slot_end(ring, pos, kind, 0, wc->byte_len);
 		rcm_ring_retire(ring, pos);
 	} else {
-		rcm_slot_tell(ring, kind, 0, wc->byte_len);
+		rcm_slot_tell(ring, rcm_wc_ended(wc, kind), 0, wc->byte_len);
 	}
 	if (rcm_unlikely(
 		    atomic_load_explicit(&multi->down, memory_order_relaxed))) {

@@ -295,6 +295,8 @@ static int rcm_qp_open_leases(struct rcm_qp *qp)
 	if (attr->tx_cq)
 		ret = rcm_leases_open(&qp->sq.ring, attr->pd, 0,
 				      &attr->tx_cq->ended);
+	if (qp->sq.ring.leases)
+		qp->sq.ring.leases->pull_access |= attr->pull_access;
 	if (!ret && attr->rx_cq && !attr->srq)
 		ret = rcm_leases_open(&qp->rq.ring, attr->pd,
 				      IBV_ACCESS_LOCAL_WRITE,
@@ -359,9 +361,10 @@ void rcm_qp_last_wqe(struct rcm_qp *qp)
 	atomic_store(&qp->srq_left, true);
 }
 
-void rcm_qp_up(struct rcm_qp *qp)
+void rcm_qp_up(struct rcm_qp *qp, bool pulls)
 {
 	qp->up = true;
+	qp->sq.pulls = pulls;
 	rcm_qp_set_gate(&qp->sq.lock, &qp->sq.gate, 0);
 }
 

@@ -40,6 +40,8 @@ struct rcm_sq {
 	uint32_t max_inject; /* bytes, promised to the user */
 	bool marked;	     /* its last request, the marker, is posted */
 	bool key_missed;     /* said once already */
+	bool pulls;	     /* the peer lets itself be read */
+	bool pull_missed;    /* said once that it does not */
 	_Atomic(struct rcm_stage *) stage; /* FI_MORE; made at first use */
 	struct rcm_bounce *bounce;	   /* NULL while max_inline suffices */
 	struct rcm_ring ring;
@@ -85,6 +87,7 @@ struct rcm_qp_attr {
 	bool multi_recv; /* buffers of FI_MULTI_RECV may be posted */
 	bool layered;	 /* ofi_rxm is above: design D18 */
 	bool lends;	 /* buffers need no key: FI_MR_LOCAL is not required */
+	int pull_access; /* for the buffers of a read, beyond writing */
 	bool rx_selective; /* with srq: of its receives, few want an entry */
 	/*
 	 * A work request failed for good; the queue pair is in ERR. Called
@@ -124,8 +127,11 @@ struct rcm_qp {
 int rcm_qp_open(struct rcm_qp *qp, const struct rcm_qp_attr *attr,
 		uint8_t port);
 
-/* Opens the gate for sends: the connection stands. */
-void rcm_qp_up(struct rcm_qp *qp);
+/*
+ * Opens the gate for sends: the connection stands. PULLS: the two sides have
+ * agreed on at least one read that is outstanding.
+ */
+void rcm_qp_up(struct rcm_qp *qp, bool pulls);
 
 /*
  * The device has reported that the queue pair, which is in ERR, takes no
@@ -160,34 +166,46 @@ void rcm_qp_close(struct rcm_qp *qp);
  */
 bool rcm_qp_has(struct rcm_qp *qp, const void *context);
 
-/* One send. Flags of struct rcm_tx. */
+/* Flags of struct rcm_tx. */
 enum {
 	RCM_TX_COMPLETE = 1 << 0, /* the user wants an entry */
 	RCM_TX_INJECT = 1 << 1,	  /* the buffer is free on return */
-	RCM_TX_IMM = 1 << 2,
+	RCM_TX_IMM = 1 << 2,	  /* with a message or a write */
 	RCM_TX_FENCE = 1 << 3,
 	RCM_TX_MORE = 1 << 4,
 	RCM_TX_NO_KEY = 1 << 5, /* an sge has no lkey, which is 0 then */
+	RCM_TX_PULL = 1 << 7,	/* the answer is written to the buffers */
 	/* the queue's own: what is noted in the slot, by the same bit */
 	RCM_TX_SPECIAL = RCM_SLOT_SPECIAL,
 };
 
+/* Where in the peer's memory a request works. */
+struct rcm_remote {
+	uint64_t addr;
+	uint32_t rkey;
+};
+
+/* One request of any kind. */
 struct rcm_tx {
 	void *context;
 	const struct ibv_sge *sge;
 	uint32_t n_sge; /* at most tx_sge; 0 when len is */
 	uint32_t flags;
-	uint32_t imm; /* host order */
-	uint64_t len; /* bytes, the sum of the sges */
+	enum rcm_op op;		   /* what its entry says */
+	enum ibv_wr_opcode opcode; /* never with an immediate, see flags */
+	uint32_t imm;		   /* host order */
+	uint64_t len;		   /* bytes, the sum of the sges */
+	struct rcm_remote remote;  /* unless opcode is IBV_WR_SEND */
 };
 
 /*
- * Posts one message. -FI_EAGAIN only when the send queue is full;
+ * Posts one request. -FI_EAGAIN only when the send queue is full;
  * -FI_EMSGSIZE beyond the maximum; -FI_EINVAL beyond the inject size or
- * without a key for what cannot go inline; the gate's error. Where the queue
- * pair lends, a buffer without a key is copied or registered instead, with
- * the errors of rcm_lease_get(). Takes the queue's lock. The send gate of
- * every fi_send* and fi_inject*.
+ * without a key for what cannot go inline; -FI_EOPNOTSUPP for a pull where
+ * the peer grants none; the gate's error. Where the queue pair lends, a
+ * buffer without a key is copied or registered instead, with the errors of
+ * rcm_lease_get(). Takes the queue's lock. The gate of every call that puts
+ * something into a send queue.
  */
 ssize_t rcm_sq_post(struct rcm_qp *qp, const struct rcm_tx *tx);
 

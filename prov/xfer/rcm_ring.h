@@ -25,6 +25,9 @@
 enum rcm_op {
 	RCM_OP_SEND,
 	RCM_OP_RECV,
+	RCM_OP_READ,
+	RCM_OP_WRITE,
+	RCM_OP_REMOTE_WRITE, /* the peer's, with data, for which a receive went */
 	RCM_OP_COUNT,
 };
 

@@ -98,7 +98,7 @@ ssize_t rcm_rq_post_lending(struct rcm_qp *qp, struct ibv_sge *sge,
 	ssize_t ret = rcm_rq_check_lending(qp);
 
 	if (!ret)
-		ret = rcm_lease_get(ring->leases, sge, n_sge, &lease);
+		ret = rcm_lease_get(ring->leases, sge, n_sge, false, &lease);
 	if (ret)
 		return ret;
 	rcm_lock(&qp->rq.lock);

@@ -12,7 +12,7 @@
 
 /*
  * What is usual, inline in the caller, which knows most of the flags. Of a
- * send: one buffer that goes inline, into a queue that is open and not full,
+ * send or a write: one buffer that goes inline, into a queue that is open and not full,
  * with nothing staged before it; rcm_sq_post() does all the rest. Of a
  * receive: one buffer, into a queue that is open and not full.
  */
@@ -67,6 +67,25 @@ static inline bool rcm_short_begin(struct rcm_qp *qp)
 	return false;
 }
 
+/* What kind of request WR is, without an immediate, and where it works. */
+static inline void rcm_wr_aim(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode,
+			      const struct rcm_remote *remote)
+{
+	wr->opcode = opcode;
+	if (opcode == IBV_WR_SEND)
+		return;
+	wr->wr.rdma.remote_addr = remote->addr;
+	wr->wr.rdma.rkey = remote->rkey;
+}
+
+/* WR, a message or a write, brings IMM with it. */
+static inline void rcm_wr_add_imm(struct ibv_send_wr *wr, uint32_t imm)
+{
+	wr->opcode = wr->opcode == IBV_WR_SEND ? IBV_WR_SEND_WITH_IMM :
+						 IBV_WR_RDMA_WRITE_WITH_IMM;
+	wr->imm_data = htobe32(imm);
+}
+
 /* Sends need no entry for a while, but the ring must hear of them in time. */
 static inline unsigned int rcm_short_signal(struct rcm_sq *sq, uint8_t kind)
 {
@@ -79,12 +98,13 @@ static inline unsigned int rcm_short_signal(struct rcm_sq *sq, uint8_t kind)
 	return IBV_SEND_INLINE;
 }
 
-/* A send of LEN bytes, at most max_inline. */
+/* A send or write of LEN bytes, at most max_inline. */
 struct rcm_short {
 	const void *buf;
 	uint32_t len;
-	bool complete;	     /* the user wants an entry */
-	const uint32_t *imm; /* goes with it; NULL: nothing does */
+	bool complete;			 /* the user wants an entry */
+	const uint32_t *imm;		 /* goes with it; NULL: nothing does */
+	const struct rcm_remote *remote; /* of a write; NULL: a send */
 	void *context;
 };
 
@@ -93,7 +113,8 @@ static inline __attribute__((always_inline)) void
 rcm_short_fill(struct rcm_sq *sq, const struct rcm_short *tx,
 	       struct ibv_send_wr *wr)
 {
-	uint8_t kind = rcm_ring_kind(&sq->ring, RCM_OP_SEND);
+	uint8_t kind = rcm_ring_kind(&sq->ring,
+				     tx->remote ? RCM_OP_WRITE : RCM_OP_SEND);
 
 	if (tx->complete)
 		kind |= RCM_SLOT_ENTRY;
@@ -101,11 +122,10 @@ rcm_short_fill(struct rcm_sq *sq, const struct rcm_short *tx,
 	wr->sg_list->length = tx->len;
 	wr->sg_list->lkey = 0; /* of no account */
 	wr->num_sge = tx->len != 0;
-	wr->opcode = IBV_WR_SEND;
-	if (tx->imm) {
-		wr->opcode = IBV_WR_SEND_WITH_IMM;
-		wr->imm_data = htobe32(*tx->imm);
-	}
+	rcm_wr_aim(wr, tx->remote ? IBV_WR_RDMA_WRITE : IBV_WR_SEND,
+		   tx->remote);
+	if (tx->imm)
+		rcm_wr_add_imm(wr, *tx->imm);
 	if (rcm_unlikely(kind & RCM_SLOT_SPECIAL))
 		rcm_slot_sends(&sq->ring, tx->len);
 	wr->send_flags = rcm_short_signal(sq, kind);

@@ -16,16 +16,31 @@
 #include "rcm_slot.h"
 #include "rcm_stage.h"
 
-/* A send needs a registered buffer here. Told once. */
-static ssize_t rcm_sq_no_key(struct rcm_sq *sq, uint64_t len)
+/* A registered buffer is needed here. Told once. */
+static ssize_t rcm_sq_no_key(struct rcm_sq *sq, const struct rcm_tx *tx)
 {
+	bool pulls = tx->flags & RCM_TX_PULL;
+
 	if (!sq->key_missed)
 		RCM_WARN(EP_DATA,
-			 "a send of %llu bytes without a descriptor: beyond %u "
+			 "a %s of %llu bytes without a descriptor: beyond %u "
 			 "bytes FI_MR_LOCAL asks for one",
-			 (unsigned long long)len, sq->max_inline);
+			 pulls ? "read" : "send or write",
+			 (unsigned long long)tx->len,
+			 pulls ? 0 : sq->max_inline);
 	sq->key_missed = true;
 	return -FI_EINVAL;
+}
+
+/* The device would keep a read for ever. Told once. */
+static ssize_t rcm_sq_no_pull(struct rcm_sq *sq)
+{
+	if (!sq->pull_missed)
+		RCM_WARN(EP_DATA,
+			 "the peer's memory cannot be read: the two sides have "
+			 "agreed on 0 outstanding reads when they connected");
+	sq->pull_missed = true;
+	return -FI_EOPNOTSUPP;
 }
 
 /*
@@ -53,8 +68,8 @@ static uint32_t rcm_sq_reclaim(struct rcm_qp *qp)
 #define RCM_SQ_WANTS_LEASE 1
 
 /*
- * What is too long to go inline: may it go at all? Without a key and a place
- * in the queue it need not be registered.
+ * What does not go inline, too long for that or no data to go: may it go at
+ * all? Without a key and a place in the queue it need not be registered.
  */
 static ssize_t rcm_sq_check_long(struct rcm_qp *qp, const struct rcm_tx *tx)
 {
@@ -71,10 +86,12 @@ static ssize_t rcm_sq_check_long(struct rcm_qp *qp, const struct rcm_tx *tx)
 	}
 	if (tx->len > qp->attr.max_msg_size)
 		return -FI_EMSGSIZE;
+	if ((tx->flags & RCM_TX_PULL) && rcm_unlikely(!sq->pulls))
+		return rcm_sq_no_pull(sq);
 	if (!(tx->flags & RCM_TX_NO_KEY))
 		return 0;
 	if (!sq->ring.leases)
-		return rcm_sq_no_key(sq, tx->len);
+		return rcm_sq_no_key(sq, tx);
 	if (!rcm_ring_room(&sq->ring) && !rcm_sq_reclaim(qp))
 		return -FI_EAGAIN;
 	return RCM_SQ_WANTS_LEASE;
@@ -102,7 +119,7 @@ ssize_t rcm_sq_refused(struct rcm_sq *sq, int err)
 static inline void rcm_sq_fill(struct rcm_sq *sq, const struct rcm_tx *tx,
 			       uint32_t room, struct ibv_send_wr *wr)
 {
-	uint8_t kind = rcm_ring_kind(&sq->ring, RCM_OP_SEND);
+	uint8_t kind = rcm_ring_kind(&sq->ring, tx->op);
 
 	kind |= tx->flags & RCM_TX_SPECIAL;
 	wr->send_flags = 0;
@@ -119,11 +136,9 @@ static inline void rcm_sq_fill(struct rcm_sq *sq, const struct rcm_tx *tx,
 	wr->next = NULL;
 	wr->sg_list = (struct ibv_sge *)tx->sge;
 	wr->num_sge = (int)tx->n_sge;
-	wr->opcode = IBV_WR_SEND;
-	if (tx->flags & RCM_TX_IMM) {
-		wr->opcode = IBV_WR_SEND_WITH_IMM;
-		wr->imm_data = htobe32(tx->imm);
-	}
+	rcm_wr_aim(wr, tx->opcode, &tx->remote);
+	if (tx->flags & RCM_TX_IMM)
+		rcm_wr_add_imm(wr, tx->imm);
 	if (tx->flags & RCM_TX_FENCE)
 		wr->send_flags |= IBV_SEND_FENCE;
 }
@@ -132,7 +147,8 @@ static inline ssize_t rcm_sq_post_locked(struct rcm_qp *qp,
 					 const struct rcm_tx *tx)
 {
 	struct rcm_sq *sq = &qp->sq;
-	bool is_long = tx->len > sq->max_inline, more;
+	bool is_long = tx->len > sq->max_inline || (tx->flags & RCM_TX_PULL);
+	bool more;
 	struct ibv_send_wr wr, *bad;
 	struct ibv_sge bounced;
 	int err = rcm_gate(&sq->gate);
@@ -216,7 +232,8 @@ static ssize_t rcm_sq_post_lending(struct rcm_qp *qp, const struct rcm_tx *tx)
 	memcpy(sge, tx->sge, tx->n_sge * sizeof(*sge));
 	own.sge = sge;
 	own.flags = (tx->flags & ~RCM_TX_NO_KEY) | RCM_TX_SPECIAL;
-	ret = rcm_lease_get(qp->sq.ring.leases, sge, tx->n_sge, &lease);
+	ret = rcm_lease_get(qp->sq.ring.leases, sge, tx->n_sge,
+			    tx->flags & RCM_TX_PULL, &lease);
 	if (ret)
 		return rcm_sq_refuse(qp, ret);
 	rcm_lock(&qp->sq.lock);

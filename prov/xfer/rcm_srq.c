@@ -183,7 +183,7 @@ ssize_t rcm_srq_post_lending(struct rcm_srq *srq, struct ibv_sge *sge,
 	rcm_unlock(&srq->lock);
 	if (full)
 		return -FI_EAGAIN;
-	ret = rcm_lease_get(&srq->leases, sge, n_sge, &lease);
+	ret = rcm_lease_get(&srq->leases, sge, n_sge, false, &lease);
 	if (ret)
 		return ret;
 	rcm_lock(&srq->lock);

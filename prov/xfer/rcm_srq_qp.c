@@ -287,12 +287,13 @@ static inline void rcm_srq_retire(struct rcm_cqset *cs, struct rcm_srq *srq,
 }
 
 /* The queue pair's counter of receives, if it has one. */
-static inline void rcm_srq_count(struct rcm_qp *qp, int err, uint32_t len)
+static inline void rcm_srq_count(struct rcm_qp *qp, uint8_t kind, int err,
+				 uint32_t len)
 {
 	struct rcm_ring *ring = &qp->rq.ring;
 
 	if (rcm_unlikely(ring->kind_always & RCM_SLOT_SPECIAL))
-		rcm_slot_end(ring, 0, RCM_OP_RECV, err, len);
+		rcm_slot_end(ring, 0, kind, err, len);
 }
 
 /* How a ring would say what kind of request it was. */
@@ -321,7 +322,7 @@ bool rcm_srq_done(struct rcm_cqset *cs, const struct ibv_wc *wc,
 	kind = rcm_srq_kind(qp, slot);
 	done->op_context = slot->context;
 	rcm_srq_retire(cs, qp->attr.srq, slot);
-	rcm_srq_count(qp, 0, wc->byte_len);
+	rcm_srq_count(qp, rcm_wc_ended(wc, kind), 0, wc->byte_len);
 	return rcm_wc_fill(wc, kind, done);
 }
 
@@ -343,7 +344,7 @@ void rcm_srq_failed(struct rcm_cqset *cs, const struct ibv_wc *wc)
 	comp.prov_errno = (int)wc->status;
 	comp.vendor_err = wc->vendor_err;
 	rcm_srq_retire(cs, qp->attr.srq, slot);
-	rcm_srq_count(qp, comp.err, 0);
+	rcm_srq_count(qp, kind, comp.err, 0);
 	/* ofi_rxm takes any error entry's context for its own (design D18) */
 	if ((kind & RCM_SLOT_ENTRY) || !qp->attr.layered)
 		rcm_soft_push(&cs->soft, &comp);

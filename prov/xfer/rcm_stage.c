@@ -81,8 +81,11 @@ static inline uint32_t rcm_stage_add(struct rcm_stage *st,
 	own->num_sge = wr->num_sge;
 	own->opcode = wr->opcode;
 	own->send_flags = wr->send_flags;
-	if (wr->opcode == IBV_WR_SEND_WITH_IMM)
+	if (wr->opcode == IBV_WR_SEND_WITH_IMM ||
+	    wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
 		own->imm_data = wr->imm_data;
+	if (wr->opcode != IBV_WR_SEND && wr->opcode != IBV_WR_SEND_WITH_IMM)
+		own->wr = wr->wr;
 	if (rcm_likely(wr->num_sge == 1))
 		*own->sg_list = *wr->sg_list;
 	else

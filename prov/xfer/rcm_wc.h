@@ -71,6 +71,15 @@ static inline struct rcm_ring *rcm_wc_ring(struct rcm_cqset *cs,
 						  &rcm_ring_free_number;
 }
 
+/* What has ended a request of KIND: a receive may have gone for a write. */
+static inline uint8_t rcm_wc_ended(const struct ibv_wc *wc, uint8_t kind)
+{
+	if ((kind & RCM_SLOT_OP) != RCM_OP_RECV ||
+	    wc->opcode != IBV_WC_RECV_RDMA_WITH_IMM)
+		return kind;
+	return (uint8_t)((kind & ~RCM_SLOT_OP) | RCM_OP_REMOTE_WRITE);
+}
+
 /*
  * What a success of KIND tells, all but the context. True when an entry is
  * due.
@@ -86,7 +95,7 @@ static inline bool rcm_wc_fill(const struct ibv_wc *wc, uint8_t kind,
 		done->len = wc->byte_len;
 		if (rcm_unlikely(wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM)) {
 			/* the peer's write; it is told in any case */
-			done->flags = FI_RMA | FI_REMOTE_WRITE;
+			done->flags = rcm_op_flags[RCM_OP_REMOTE_WRITE];
 			kind |= RCM_SLOT_ENTRY;
 		}
 		if (wc->wc_flags & IBV_WC_WITH_IMM) {
@@ -114,7 +123,8 @@ rcm_wc_done(struct rcm_cqset *cs, const struct ibv_wc *wc,
 	if (rcm_unlikely(kind & RCM_SLOT_SPECIAL)) {
 		if (kind & RCM_SLOT_MULTI)
 			return rcm_multi_done(cs, ring, wc, done);
-		rcm_slot_end(ring, pos, kind, 0, wc->byte_len);
+		rcm_slot_end(ring, pos, rcm_wc_ended(wc, kind), 0,
+			     wc->byte_len);
 	}
 	rcm_ring_retire(ring, pos);
 	return rcm_wc_fill(wc, kind, done);

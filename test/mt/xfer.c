@@ -60,7 +60,9 @@ static void *post(void *arg)
 	int first = (int)(intptr_t)arg * PER_THREAD, i;
 	char data[8] = "thread";
 	struct ibv_sge sge = { .addr = (uintptr_t)data, .length = 8 };
-	struct rcm_tx tx = { .sge = &sge, .n_sge = 1, .len = 8 };
+	struct rcm_tx tx = {
+		.sge = &sge, .n_sge = 1, .opcode = IBV_WR_SEND, .len = 8
+	};
 	ssize_t ret;
 
 	for (i = 0; i < PER_THREAD; i++) {
@@ -139,7 +141,7 @@ int main(void)
 	if (rcm_cqset_open(&cs, &cq_attr) || rcm_qp_open(&qp, &attr, 1))
 		return 1;
 	dev = script.last_qp;
-	rcm_qp_up(&qp);
+	rcm_qp_up(&qp, true);
 	for (i = 0; i < N_POSTERS; i++)
 		pthread_create(&thread[i], NULL, post, (void *)(intptr_t)i);
 	pthread_create(&thread[i++], NULL, read_all, NULL);

@@ -76,7 +76,7 @@ static void open_qp(void)
 	};
 
 	cr_assert_eq(rcm_qp_open(&qp, &attr, 1), 0);
-	rcm_qp_up(&qp);
+	rcm_qp_up(&qp, true);
 	dev = script.last_qp;
 }
 
@@ -85,6 +85,7 @@ static void post(uintptr_t context)
 	struct rcm_tx tx = {
 		.context = (void *)context,
 		.flags = RCM_TX_COMPLETE,
+		.opcode = IBV_WR_SEND,
 	};
 
 	cr_assert_eq(rcm_sq_post(&qp, &tx), 0);

@@ -196,9 +196,11 @@ Test(cqset, another_hardware_queue_comes_when_one_is_full)
 	struct script_qp *devs[8];
 	static struct rcm_qp qps[8];
 	struct ibv_sge sge = { .addr = (uintptr_t)data, .length = 1 };
-	struct rcm_tx tx = {
-		.sge = &sge, .n_sge = 1, .len = 1, .flags = RCM_TX_COMPLETE
-	};
+	struct rcm_tx tx = { .sge = &sge,
+			     .n_sge = 1,
+			     .len = 1,
+			     .flags = RCM_TX_COMPLETE,
+			     .opcode = IBV_WR_SEND };
 	struct fi_cq_data_entry entry;
 	int i, j, n = 0;
 
@@ -207,7 +209,7 @@ Test(cqset, another_hardware_queue_comes_when_one_is_full)
 	attr.tx_cq = attr.rx_cq = &cs;
 	for (i = 0; i < 8; i++) {
 		cr_assert_eq(rcm_qp_open(&qps[i], &attr, 1), 0);
-		rcm_qp_up(&qps[i]);
+		rcm_qp_up(&qps[i], true);
 		devs[i] = script.last_qp;
 	}
 	cr_assert_leq(script.n_cqs, 5);

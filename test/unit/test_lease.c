@@ -40,6 +40,7 @@ static ssize_t post_sges(struct ibv_sge *sge, uint32_t n, uint32_t flags,
 		.sge = sge,
 		.n_sge = n,
 		.flags = flags,
+		.opcode = IBV_WR_SEND,
 	};
 
 	for (uint32_t i = 0; i < n; i++)

@@ -69,6 +69,7 @@ Test(memlock, registration_for_an_operation_names_the_limit_once)
 	struct rcm_tx tx = { .sge = &sge,
 			     .n_sge = 1,
 			     .flags = RCM_TX_NO_KEY,
+			     .opcode = IBV_WR_SEND,
 			     .len = sge.length };
 
 	attr.lends = true;

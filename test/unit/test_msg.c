@@ -20,7 +20,7 @@ static void setup_ep(void)
 	setup();
 	attr = attr_of(8, 64);
 	cr_assert_eq(rcm_qp_open(&ep.qp, &attr, 1), 0);
-	rcm_qp_up(&ep.qp);
+	rcm_qp_up(&ep.qp, true);
 	dev = script.last_qp;
 	ep.fid.msg = &rcm_msg_ops;
 	ep.face.ep = &ep;

@@ -39,11 +39,11 @@ Test(sq, gate_decides_before_anything_else)
 
 	cr_assert_eq(rcm_qp_open(&qp, &attr, 1), 0);
 	cr_assert_eq(post(8, RCM_TX_COMPLETE, 1), -FI_ENOTCONN);
-	rcm_qp_up(&qp);
+	rcm_qp_up(&qp, true);
 	cr_assert_eq(post(8, RCM_TX_COMPLETE, 1), 0);
 	rcm_qp_down(&qp, -FI_ESHUTDOWN);
 	cr_assert_eq(post(8, RCM_TX_COMPLETE, 1), -FI_ESHUTDOWN);
-	rcm_qp_up(&qp);
+	rcm_qp_up(&qp, true);
 }
 
 Test(sq, short_sends_go_inline_and_long_ones_with_their_key)
@@ -70,7 +70,7 @@ Test(sq, lengths_beyond_the_limits_are_refused)
 
 	attr.max_msg_size = 4096;
 	cr_assert_eq(rcm_qp_open(&qp, &attr, 1), 0);
-	rcm_qp_up(&qp);
+	rcm_qp_up(&qp, true);
 	cr_assert_eq(post(4096, RCM_TX_COMPLETE, 1), 0);
 	cr_assert_eq(post(4097, RCM_TX_COMPLETE, 1), -FI_EMSGSIZE);
 	cr_assert_eq(post(64, RCM_TX_INJECT, 1), 0);
@@ -287,7 +287,7 @@ Test(sq, failed_inject_is_not_told_to_a_layer_above)
 
 	attr.layered = true;
 	cr_assert_eq(rcm_qp_open(&qp, &attr, 1), 0);
-	rcm_qp_up(&qp);
+	rcm_qp_up(&qp, true);
 	dev = script.last_qp;
 	cr_assert_eq(post(8, RCM_TX_INJECT, 0), 0);
 	cr_assert_eq(post(8, RCM_TX_COMPLETE, 7), 0);
@@ -313,7 +313,7 @@ Test(sq, first_failure_is_reported_upwards_once)
 
 	attr.on_error = count_error;
 	cr_assert_eq(rcm_qp_open(&qp, &attr, 1), 0);
-	rcm_qp_up(&qp);
+	rcm_qp_up(&qp, true);
 	dev = script.last_qp;
 	cr_assert_eq(post(8, RCM_TX_COMPLETE, 1), 0);
 	cr_assert_eq(post(8, RCM_TX_COMPLETE, 2), 0);

@@ -65,7 +65,7 @@ static struct script_qp *open_at(struct rcm_qp *at, struct rcm_cqset *cq)
 	struct rcm_qp_attr attr = shared_attr(cq);
 
 	cr_assert_eq(rcm_qp_open(at, &attr, 1), 0);
-	rcm_qp_up(at);
+	rcm_qp_up(at, true);
 	return script.last_qp;
 }
 

@@ -93,6 +93,7 @@ Test(stage, several_buffers_are_kept)
 		.sge = sge,
 		.n_sge = 3,
 		.flags = MORE | RCM_TX_IMM,
+		.opcode = IBV_WR_SEND,
 		.imm = 77,
 		.len = 6,
 	};

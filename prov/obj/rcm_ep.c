@@ -11,11 +11,13 @@
 #include "rcm_domain.h"
 #include "rcm_enosys.h"
 #include "rcm_ep_cntr.h"
+#include "rcm_info.h"
 #include "rcm_log.h"
 #include "rcm_offer.h"
 #include "rcm_opt.h"
 #include "rcm_param.h"
 #include "rcm_pep.h"
+#include "rcm_rma.h"
 #include "rcm_srx.h"
 #include "rcm_tclass.h"
 
@@ -100,9 +102,12 @@ static int rcm_ep_check_bound(const struct rcm_ep *ep)
 	if (!ep->eq) {
 		missing = "an event queue";
 		ret = -FI_ENOEQ;
-	} else if ((ep->caps & FI_SEND) && !rcm_ep_tx_set(ep)) {
+	} else if ((ep->caps & RCM_INITIATOR_CAPS) && !rcm_ep_tx_set(ep)) {
 		missing = "a completion queue with FI_TRANSMIT or a counter "
-			  "with FI_SEND";
+			  "of what it starts";
+	} else if (!rcm_ep_tx_set(ep) && !rcm_ep_rx_set(ep)) {
+		/* a mere target's, for its progress: fi_endpoint(3) */
+		missing = "a completion queue";
 	} else if ((ep->caps & FI_RECV) && !rcm_ep_rx_set(ep)) {
 		missing = "a completion queue or a counter with FI_RECV";
 	} else if ((ep->caps & FI_RECV) && ep->shared_rx && !ep->srx) {
@@ -153,16 +158,22 @@ static int rcm_ep_watch(struct rcm_ep *ep)
 	return ret;
 }
 
-/* Messages may be posted from now on, through the aliases as well. */
-static void rcm_ep_set_msg_ops(struct rcm_ep *ep)
+static void rcm_ep_set_face_ops(struct rcm_ep *ep, struct fid_ep *fid)
+{
+	fid->msg = &rcm_msg_ops;
+	fid->rma = &ep->rma_ops;
+}
+
+/* Transfers may be posted from now on, through the aliases as well. */
+static void rcm_ep_set_ops(struct rcm_ep *ep)
 {
 	struct rcm_list *node, *tmp;
 
 	rcm_lock(&ep->alias_lock);
-	ep->fid.msg = &rcm_msg_ops;
+	rcm_ep_set_face_ops(ep, &ep->fid);
 	rcm_list_for_each(&ep->aliases, node, tmp)
-		rcm_list_entry(node, struct rcm_face, node)->fid.msg =
-			&rcm_msg_ops;
+		rcm_ep_set_face_ops(
+			ep, &rcm_list_entry(node, struct rcm_face, node)->fid);
 	rcm_unlock(&ep->alias_lock);
 }
 
@@ -190,7 +201,7 @@ int rcm_ep_enable(struct rcm_ep *ep)
 		rcm_ep_detach_cntrs(ep);
 		return ret;
 	}
-	rcm_ep_set_msg_ops(ep);
+	rcm_ep_set_ops(ep);
 	ep->enabled = true;
 	return 0;
 }
@@ -339,6 +350,18 @@ static int rcm_ep_check_info(const struct rcm_domain *domain,
 	return 0;
 }
 
+/* What the peer may do; on iWARP an answer to a read is a peer's write. */
+static int rcm_ep_access(const struct rcm_ep *ep)
+{
+	int access = 0;
+
+	if ((ep->caps & FI_REMOTE_READ) || ep->domain->iwarp)
+		access |= IBV_ACCESS_REMOTE_READ;
+	if ((ep->caps & FI_REMOTE_WRITE) || ep->domain->iwarp)
+		access |= IBV_ACCESS_REMOTE_WRITE;
+	return access;
+}
+
 static void rcm_ep_fill_cfg(const struct rcm_ep *ep, struct rcm_conn_cfg *cfg)
 {
 	memcpy(cfg->dev_name, ep->domain->name, sizeof(cfg->dev_name));
@@ -349,6 +372,7 @@ static void rcm_ep_fill_cfg(const struct rcm_ep *ep, struct rcm_conn_cfg *cfg)
 	cfg->ack_timeout = (uint8_t)rcm_param.ack_timeout;
 	cfg->srq = ep->shared_rx;
 	cfg->tos = ep->limits.tos;
+	cfg->access = rcm_ep_access(ep);
 	cfg->responder_resources =
 		(uint8_t)RCM_MIN(ep->domain->attr.max_qp_rd_atom, 255);
 	cfg->initiator_depth =
@@ -419,6 +443,26 @@ static int rcm_ep_get_conn(struct rcm_ep *ep, struct fi_info *info)
 	return 0;
 }
 
+/*
+ * What the device's acknowledgement of a write tells is that the data has
+ * reached the peer's device: whether it is in the memory yet, only what comes
+ * behind it on the connection shows. So a write alone has no delivery
+ * complete; but ofi_rxm hands its own promises down as they are.
+ */
+static void rcm_ep_read_caps(struct rcm_ep *ep, const struct fi_info *info)
+{
+	ep->caps = rcm_info_expand(info->caps);
+	if (!ep->caps)
+		ep->caps = rcm_info_expand(FI_MSG);
+	ep->layered = ep->domain->layered;
+	ep->tx_refused = ep->domain->tx_refused;
+	ep->write_refused = ep->tx_refused;
+	if (!ep->layered)
+		ep->write_refused |= FI_DELIVERY_COMPLETE;
+	ep->data_writes = rcm_info_rx_cq_data(info) && !ep->domain->iwarp;
+	rcm_rma_fill_ops(&ep->rma_ops, ep->caps);
+}
+
 /* All that can fail but the connection, whose request stays the caller's. */
 static int rcm_ep_init(struct rcm_ep *ep, const struct fi_info *info)
 {
@@ -436,23 +480,20 @@ static int rcm_ep_init(struct rcm_ep *ep, const struct fi_info *info)
 	ep->final_entry = rcm_eq_entry_new(RCM_CM_DATA_MAX);
 	if (!ep->connected_entry || !ep->final_entry)
 		return -FI_ENOMEM;
-	ep->caps = info->caps & (FI_SEND | FI_RECV);
-	if (!ep->caps)
-		ep->caps = FI_SEND | FI_RECV;
+	rcm_ep_read_caps(ep, info);
 	ep->face.ep = ep;
 	atomic_init(&ep->face.tx_op_flags, info->tx_attr->op_flags);
 	atomic_init(&ep->face.rx_op_flags, info->rx_attr->op_flags);
 	ep->max_msg_size = ep->domain->max_msg_size;
-	ep->tx_refused = ep->domain->tx_refused;
 	ep->rx_refused = (info->caps & FI_MULTI_RECV) ? 0 : FI_MULTI_RECV;
 	atomic_init(&ep->min_multi_recv, RCM_MIN_MULTI_RECV);
-	ep->layered = ep->domain->layered;
 	ep->fid.fid.fclass = FI_CLASS_EP;
 	ep->fid.fid.ops = &rcm_ep_fi_ops;
 	ep->fid.ops = &rcm_ep_ops;
 	ep->fid.cm = &rcm_ep_cm_ops;
 	ep->fid.msg = &rcm_msg_ops_disabled;
-	ep->fid.rma = &rcm_no_rma_ops;
+	ep->fid.rma = ep->caps & FI_RMA ? &rcm_rma_ops_disabled :
+					  &rcm_no_rma_ops;
 	ep->fid.tagged = &rcm_no_tagged_ops;
 	ep->fid.atomic = &rcm_no_atomic_ops;
 	ep->fid.collective = &rcm_no_collective_ops;

@@ -8,6 +8,7 @@
 
 #include <rdma/fi_cm.h>
 #include <rdma/fi_endpoint.h>
+#include <rdma/fi_rma.h>
 
 #include "rcm_base.h"
 #include "rcm_cntr.h"
@@ -48,11 +49,13 @@ struct rcm_ep {
 	/* RCM_TX_COMPLETE unless bound with FI_SELECTIVE_COMPLETION */
 	uint32_t tx_always;
 	bool rx_selective;
-	uint64_t caps;
+	uint64_t caps; /* primary ones and modifiers, expanded */
 	struct rcm_ep_limits limits;
 	uint64_t max_msg_size;
-	uint64_t tx_refused; /* the domain's */
-	uint64_t rx_refused; /* FI_MULTI_RECV without the capability */
+	uint64_t tx_refused;	/* the domain's */
+	uint64_t write_refused; /* the same of a write without data */
+	bool data_writes;	/* writes may bring data: FI_RX_CQ_DATA */
+	uint64_t rx_refused;	/* FI_MULTI_RECV without the capability */
 	_Atomic size_t min_multi_recv; /* FI_OPT_MIN_MULTI_RECV, bytes */
 	bool enabled;
 	bool layered; /* ofi_rxm is above */
@@ -62,6 +65,7 @@ struct rcm_ep {
 	bool watching; /* its EQ looks at the device's events for it */
 	struct rcm_eq_entry *connected_entry; /* made beforehand */
 	struct rcm_eq_entry *final_entry;
+	struct fi_ops_rma rma_ops; /* by caps, for after fi_enable */
 	struct rcm_qp qp;
 };
 

@@ -84,7 +84,14 @@ void rcm_ep_unbind_cntrs(struct rcm_ep *ep)
 /* The counter that has the engine of one direction when no fi_cq has it. */
 static struct rcm_cntr *rcm_ep_tx_owner(const struct rcm_ep *ep)
 {
-	return ep->tx_cq ? NULL : ep->cntr[RCM_CNTR_SEND];
+	static const uint8_t kinds[] = { RCM_CNTR_SEND, RCM_CNTR_WRITE,
+					 RCM_CNTR_READ };
+	struct rcm_cntr *owner = NULL;
+
+	for (size_t i = 0; !ep->tx_cq && !owner && i < RCM_ARRAY_SIZE(kinds);
+	     i++)
+		owner = ep->cntr[kinds[i]];
+	return owner;
 }
 
 static struct rcm_cntr *rcm_ep_rx_owner(const struct rcm_ep *ep)

@@ -53,24 +53,30 @@ static uint64_t rcm_info_comp_order(uint32_t version)
 							  0;
 }
 
+uint64_t rcm_info_order(const struct rcm_dev *dev)
+{
+	return dev->iwarp ? RCM_IWARP_ORDER : RCM_MSG_ORDER;
+}
+
 static void rcm_info_fill_tx(struct fi_tx_attr *tx, uint32_t version,
 			     const struct rcm_dev *dev)
 {
 	tx->caps = RCM_TX_CAPS;
-	tx->msg_order = RCM_MSG_ORDER;
+	tx->msg_order = rcm_info_order(dev);
 	tx->comp_order = rcm_info_comp_order(version);
 	tx->inject_size = (size_t)rcm_param.inject_size;
 	tx->size = rcm_info_default(rcm_param.tx_size,
 				    rcm_dev_max_sends(&dev->attr));
 	tx->iov_limit = rcm_info_default(rcm_param.iov_limit,
 					 dev->attr.max_sge);
+	tx->rma_iov_limit = RCM_RMA_IOV_LIMIT;
 }
 
 static void rcm_info_fill_rx(struct fi_rx_attr *rx, uint32_t version,
 			     const struct rcm_dev *dev)
 {
 	rx->caps = RCM_RX_CAPS;
-	rx->msg_order = RCM_MSG_ORDER;
+	rx->msg_order = rcm_info_order(dev);
 	rx->comp_order = rcm_info_comp_order(version);
 	rx->size = rcm_info_default(rcm_param.rx_size, dev->attr.max_qp_wr);
 	rx->iov_limit = rcm_info_default(rcm_param.iov_limit,
@@ -84,6 +90,10 @@ static void rcm_info_fill_ep(struct fi_ep_attr *ep, const struct rcm_dev *dev,
 	ep->protocol = dev->iwarp ? FI_PROTO_IWARP : FI_PROTO_RDMA_CM_IB_RC;
 	ep->protocol_version = RCM_PROTO_VERSION;
 	ep->max_msg_size = port->attr.max_msg_sz;
+	if (!dev->iwarp) {
+		ep->max_order_raw_size = ep->max_msg_size;
+		ep->max_order_waw_size = ep->max_msg_size;
+	}
 	ep->tx_ctx_cnt = 1;
 	ep->rx_ctx_cnt = 1;
 }

@@ -67,8 +67,20 @@ const char *rcm_info_fabric_name(const struct rcm_dev *dev,
  */
 void rcm_info_set_cntr_max(struct fi_domain_attr *domain, uint32_t core);
 
+/* The orders that DEV keeps: msg_order of both directions. */
+uint64_t rcm_info_order(const struct rcm_dev *dev);
+
 /* The capabilities that HINTS (or NULL) ask for, of those offered. */
 uint64_t rcm_info_caps(const struct fi_info *hints);
+
+/*
+ * Primary capabilities and their modifiers among CAPS, with what one implies
+ * of the other (fi_getinfo(3)). 0 when there are none.
+ */
+uint64_t rcm_info_expand(uint64_t caps);
+
+/* HINTS (or NULL) put up with receives that are used up by a peer's writes. */
+bool rcm_info_rx_cq_data(const struct fi_info *hints);
 
 /* How memory is to be registered (fi_mr(3)), by API version and hints. */
 struct rcm_mr_form {

@@ -4,10 +4,73 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_errno.h>
 
+#include "rcm_base.h"
 #include "rcm_info.h"
 #include "rcm_offer.h"
 
 /* What follows from API version and hints alone: capabilities, mr_mode. */
+
+/* Which primary capability a modifier restricts; the first one implies it. */
+static const struct {
+	uint64_t primary, mods;
+} rcm_caps_rows[] = {
+	{ FI_MSG, FI_SEND | FI_RECV },
+	{ FI_RMA, FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE },
+};
+
+uint64_t rcm_info_expand(uint64_t caps)
+{
+	uint64_t bare = caps & RCM_MODIFIER_CAPS, all = 0;
+
+	for (size_t i = 0; i < RCM_ARRAY_SIZE(rcm_caps_rows); i++) {
+		uint64_t mods = rcm_caps_rows[i].mods & RCM_MODIFIER_CAPS;
+
+		if (!(caps & rcm_caps_rows[i].primary))
+			continue;
+		bare &= ~mods;
+		all |= rcm_caps_rows[i].primary;
+		all |= (caps & mods) ? caps & mods : mods;
+	}
+	for (size_t i = 0; i < RCM_ARRAY_SIZE(rcm_caps_rows) && bare; i++) {
+		if (!(bare & rcm_caps_rows[i].mods))
+			continue;
+		all |= rcm_caps_rows[i].primary;
+		all |= bare & rcm_caps_rows[i].mods;
+		bare &= ~rcm_caps_rows[i].mods;
+	}
+	return all;
+}
+
+/* Can a peer have keys and addresses of regions as HINTS want them? */
+static bool rcm_mr_is_remote(const struct fi_info *hints)
+{
+	int asked;
+
+	if (!hints || !hints->domain_attr)
+		return true;
+	asked = hints->domain_attr->mr_mode;
+	return (asked & RCM_OLD_MR_BASIC) ||
+	       (asked & RCM_MR_BASIC_MAP) == RCM_MR_BASIC_MAP;
+}
+
+bool rcm_info_rx_cq_data(const struct fi_info *hints)
+{
+	return !hints || (hints->mode & FI_RX_CQ_DATA) ||
+	       (hints->rx_attr && (hints->rx_attr->mode & FI_RX_CQ_DATA));
+}
+
+/* Hints without capabilities get what their other wishes allow. */
+static uint64_t rcm_info_default_caps(const struct fi_info *hints)
+{
+	uint64_t caps = RCM_CAPS & ~RCM_MANUAL_CAPS;
+
+	if (!rcm_mr_is_remote(hints))
+		caps &= ~RCM_REMOTE_CAPS;
+	if (!rcm_info_rx_cq_data(hints) && hints->domain_attr &&
+	    hints->domain_attr->cq_data_size)
+		caps &= ~RCM_WRITE_CAPS;
+	return caps;
+}
 
 /*
  * Primary capabilities are granted as asked for, of the secondary ones also
@@ -16,17 +79,14 @@
 uint64_t rcm_info_caps(const struct fi_info *hints)
 {
 	uint64_t asked = hints ? hints->caps : 0;
-	uint64_t caps, mods;
+	uint64_t caps;
 
 	if (!asked)
-		return RCM_CAPS & ~RCM_MANUAL_CAPS;
-	caps = asked & RCM_PRIMARY_CAPS;
+		return rcm_info_default_caps(hints);
+	caps = rcm_info_expand(asked);
 	if (!caps)
-		caps = FI_MSG;
-	mods = asked & RCM_MODIFIER_CAPS;
-	if (!mods)
-		mods = RCM_MODIFIER_CAPS;
-	return caps | mods | (asked & RCM_MANUAL_CAPS) | RCM_FREE_CAPS;
+		caps = rcm_info_expand(FI_MSG);
+	return caps | (asked & RCM_MANUAL_CAPS) | RCM_FREE_CAPS;
 }
 
 /*
@@ -36,7 +96,7 @@ uint64_t rcm_info_caps(const struct fi_info *hints)
  */
 static int rcm_mr_needed(const struct fi_info *hints)
 {
-	if (rcm_info_caps(hints) & (FI_REMOTE_READ | FI_REMOTE_WRITE))
+	if (rcm_info_caps(hints) & RCM_REMOTE_CAPS)
 		return RCM_MR_BASIC_MAP;
 	return 0;
 }

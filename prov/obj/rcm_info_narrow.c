@@ -17,13 +17,21 @@ static void rcm_narrow_size(size_t *value, size_t asked)
 		*value = asked;
 }
 
-/* The capabilities of one direction; none without one of its modifiers. */
+/*
+ * The capabilities of one direction, with those alone whose modifiers are
+ * among its; none without any.
+ */
 static uint64_t rcm_narrow_caps(uint64_t side, uint64_t mods, uint64_t caps,
 				uint64_t asked)
 {
+	uint64_t rest;
+
 	caps &= side;
-	if (asked & side & mods)
-		caps &= asked | ~mods;
+	asked = rcm_info_expand(asked) & side;
+	if (asked & mods)
+		caps &= asked | ~(mods | RCM_PRIMARY_CAPS);
+	rest = rcm_info_expand(caps & mods);
+	caps &= rest | ~RCM_PRIMARY_CAPS;
 	return (caps & mods) ? caps : 0;
 }
 
@@ -40,6 +48,7 @@ static void rcm_narrow_tx(struct fi_info *info, const struct fi_tx_attr *hints)
 	rcm_narrow_size(&tx->inject_size, hints->inject_size);
 	rcm_narrow_size(&tx->size, hints->size);
 	rcm_narrow_size(&tx->iov_limit, hints->iov_limit);
+	rcm_narrow_size(&tx->rma_iov_limit, hints->rma_iov_limit);
 }
 
 static void rcm_narrow_rx(struct fi_info *info, const struct fi_rx_attr *hints)
@@ -86,6 +95,24 @@ static void rcm_narrow_prefix(struct fi_info *info, const struct fi_info *hints)
 	info->rx_attr->mode |= FI_MSG_PREFIX;
 }
 
+/*
+ * A write with data uses up a receive of the target: without the mode bit
+ * that says so there is no such data, of which cq_data_size makes no
+ * difference between writes and messages.
+ */
+static void rcm_narrow_cq_data(struct fi_info *info,
+			       const struct fi_info *hints)
+{
+	if (!(info->caps & RCM_WRITE_CAPS) || !info->domain_attr->cq_data_size)
+		return;
+	if (!rcm_info_rx_cq_data(hints)) {
+		info->domain_attr->cq_data_size = 0;
+		return;
+	}
+	info->mode |= FI_RX_CQ_DATA;
+	info->rx_attr->mode |= FI_RX_CQ_DATA;
+}
+
 static void rcm_narrow_cut(size_t *value, int limit)
 {
 	*value = RCM_MIN(*value, (size_t)limit);
@@ -124,6 +151,7 @@ void rcm_info_narrow(struct fi_info *info, uint32_t version,
 		info->mode = form.local_mr ? RCM_OLD_LOCAL_MR : 0;
 	}
 	rcm_narrow_prefix(info, hints);
+	rcm_narrow_cq_data(info, hints);
 	if (hints && hints->handle && hints->handle->fclass == FI_CLASS_PEP)
 		info->handle = hints->handle;
 }

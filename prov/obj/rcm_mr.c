@@ -13,6 +13,7 @@
 #include "rcm_domain.h"
 #include "rcm_eq.h"
 #include "rcm_err.h"
+#include "rcm_info.h"
 #include "rcm_log.h"
 #include "rcm_obj.h"
 #include "rcm_sys.h"
@@ -30,9 +31,9 @@ struct rcm_mr_dmabuf {
 	void *base_addr;
 };
 
-#define RCM_MR_ACCESS                                              \
-	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | \
-	 FI_REMOTE_WRITE | FI_COLLECTIVE)
+#define RCM_MR_ACCESS                                               \
+	(FI_MSG | FI_SEND | FI_RECV | FI_RMA | FI_READ | FI_WRITE | \
+	 FI_REMOTE_READ | FI_REMOTE_WRITE | FI_COLLECTIVE)
 
 /*
  * Flags of fi_mr(3) whose promise cannot be kept here: durable results, memory
@@ -46,13 +47,19 @@ struct rcm_mr_dmabuf {
 	 (1ULL << 46) /* FI_HMEM_DEVICE_ONLY */ |            \
 	 (1ULL << 57) /* FI_AUTH_KEY */)
 
-/* Exactly the rights that were asked for: so read-only memory registers. */
-static int rcm_mr_access(uint64_t access)
+/*
+ * Exactly the rights that were asked for: so read-only memory registers. On
+ * iWARP the answer to a read is a peer's write.
+ */
+static int rcm_mr_access(const struct rcm_domain *domain, uint64_t access)
 {
 	int ret = 0;
 
+	access |= rcm_info_expand(access);
 	if (access & (FI_RECV | FI_READ))
 		ret |= IBV_ACCESS_LOCAL_WRITE;
+	if ((access & FI_READ) && domain->iwarp)
+		ret |= IBV_ACCESS_REMOTE_WRITE;
 	if (access & FI_REMOTE_READ)
 		ret |= IBV_ACCESS_REMOTE_READ;
 	if (access & FI_REMOTE_WRITE) /* which no device gives alone */
@@ -223,7 +230,8 @@ static int rcm_mr_reg_mem(struct rcm_domain *domain, const struct iovec *iov,
 	/* some devices refuse a region without bytes */
 	if (iov->iov_len) {
 		mr->mr = rcm_sys->reg_mr(domain->pd, iov->iov_base,
-					 iov->iov_len, rcm_mr_access(access));
+					 iov->iov_len,
+					 rcm_mr_access(domain, access));
 		if (!mr->mr)
 			return rcm_mr_failed(mr, iov->iov_len, errno);
 	}
@@ -240,7 +248,7 @@ static int rcm_mr_reg_dmabuf(struct rcm_domain *domain,
 		return -FI_ENOMEM;
 	mr->mr = rcm_sys->reg_dmabuf_mr(domain->pd, buf->offset, buf->len,
 					(uintptr_t)buf->base_addr + buf->offset,
-					buf->fd, rcm_mr_access(access));
+					buf->fd, rcm_mr_access(domain, access));
 	if (!mr->mr)
 		return rcm_mr_failed(mr, buf->len, errno);
 	return rcm_mr_give(mr, out);

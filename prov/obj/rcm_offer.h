@@ -13,13 +13,15 @@
  * What rcm offers, whatever the device. A capability is added here: in one
  * line, for the side that it belongs to.
  */
-#define RCM_TX_CAPS	(FI_MSG | FI_SEND | FI_FENCE)
-#define RCM_RX_CAPS	(FI_MSG | FI_RECV | FI_MULTI_RECV)
+#define RCM_TX_CAPS (FI_MSG | FI_SEND | FI_RMA | FI_READ | FI_WRITE | FI_FENCE)
+#define RCM_RX_CAPS                                                     \
+	(FI_MSG | FI_RECV | FI_RMA | FI_REMOTE_READ | FI_REMOTE_WRITE | \
+	 FI_MULTI_RECV)
 #define RCM_DOMAIN_CAPS (FI_LOCAL_COMM | FI_REMOTE_COMM)
 #define RCM_CAPS	(RCM_TX_CAPS | RCM_RX_CAPS | RCM_DOMAIN_CAPS)
 
 /* fi_getinfo(3): capabilities that must be asked for, and what limits them */
-#define RCM_PRIMARY_CAPS   (RCM_CAPS & FI_MSG)
+#define RCM_PRIMARY_CAPS   (RCM_CAPS & (FI_MSG | FI_RMA))
 #define RCM_INITIATOR_CAPS (RCM_CAPS & (FI_SEND | FI_READ | FI_WRITE))
 #define RCM_TARGET_CAPS \
 	(RCM_CAPS & (FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE))
@@ -38,6 +40,11 @@
  * by one endpoint.
  */
 #define RCM_SHARED_CAPS (RCM_CAPS & ~FI_MULTI_RECV)
+
+/* Those that work on the memory of a target, and on an initiator's behalf. */
+#define RCM_REMOTE_CAPS (RCM_CAPS & (FI_REMOTE_READ | FI_REMOTE_WRITE))
+/* With these a peer's data may come with a write: FI_RX_CQ_DATA. */
+#define RCM_WRITE_CAPS (RCM_CAPS & (FI_WRITE | FI_REMOTE_WRITE))
 
 /*
  * Flags that may be an endpoint's defaults. Delivery complete is asked of a
@@ -62,8 +69,21 @@
  */
 #define RCM_IWARP_NO_FLAGS (FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
 
-/* A reliable connection keeps the order of its messages. */
-#define RCM_MSG_ORDER FI_ORDER_SAS
+/*
+ * A reliable connection works its requests off in the order of posting: a
+ * later read sees what was written, a message comes behind it, and reads
+ * come one after the other. But a read whose answer is lost is made again,
+ * after what was posted behind it has taken place: so nothing is promised of
+ * writes and messages after a read (FI_FENCE is for them).
+ */
+#define RCM_MSG_ORDER                                                    \
+	(FI_ORDER_SAS | FI_ORDER_SAW | FI_ORDER_WAS | FI_ORDER_WAW |     \
+	 FI_ORDER_RAS | FI_ORDER_RAW | FI_ORDER_RAR | FI_ORDER_RMA_WAW | \
+	 FI_ORDER_RMA_RAW | FI_ORDER_RMA_RAR)
+/* iWARP places data as it comes: of its orders only that of messages is kept */
+#define RCM_IWARP_ORDER FI_ORDER_SAS
+
+#define RCM_RMA_IOV_LIMIT 1 /* a work request has one target */
 
 #define RCM_PROTO_VERSION 1 /* of FI_PROTO_RDMA_CM_IB_RC: docs/WIRE.md */
 #define RCM_CQ_DATA_SIZE  4 /* bytes of an immediate */

@@ -7,6 +7,7 @@
 #include <rdma/fi_endpoint.h>
 
 #include "rcm_attr.h"
+#include "rcm_info.h"
 #include "rcm_offer.h"
 
 static size_t rcm_attr_limit(int limit)
@@ -29,6 +30,10 @@ static int rcm_attr_dev_tx(const struct fi_tx_attr *hints,
 		ret = rcm_refuse_bits(why, "tx_attr->op_flags", hints->op_flags,
 				      RCM_TX_OP_FLAGS & ~RCM_IWARP_NO_FLAGS,
 				      FI_TYPE_OP_FLAGS);
+	if (!ret)
+		ret = rcm_refuse_bits(why, "tx_attr->msg_order",
+				      hints->msg_order, rcm_info_order(dev),
+				      FI_TYPE_MSG_ORDER);
 	return ret;
 }
 
@@ -37,6 +42,11 @@ static int rcm_attr_dev_rx(const struct fi_rx_attr *hints,
 {
 	int ret = rcm_refuse_more(why, "rx_attr->size", hints->size,
 				  rcm_attr_limit(dev->attr.max_qp_wr));
+
+	if (!ret)
+		ret = rcm_refuse_bits(why, "rx_attr->msg_order",
+				      hints->msg_order, rcm_info_order(dev),
+				      FI_TYPE_MSG_ORDER);
 
 	if (!ret)
 		ret = rcm_refuse_more(why, "rx_attr->iov_limit",
@@ -87,12 +97,23 @@ static int rcm_attr_dev_rx_ctx(const struct fi_info *hints,
 static int rcm_attr_dev_ep(const struct fi_ep_attr *hints,
 			   const struct fi_ep_attr *offer, struct rcm_why *why)
 {
+	int ret;
+
 	if (hints->protocol && hints->protocol != offer->protocol)
 		return rcm_refuse(why,
 				  "ep_attr->protocol: asked %u, offered %u",
 				  hints->protocol, offer->protocol);
-	return rcm_refuse_more(why, "ep_attr->max_msg_size",
-			       hints->max_msg_size, offer->max_msg_size);
+	ret = rcm_refuse_more(why, "ep_attr->max_msg_size", hints->max_msg_size,
+			      offer->max_msg_size);
+	if (!ret)
+		ret = rcm_refuse_more(why, "ep_attr->max_order_raw_size",
+				      hints->max_order_raw_size,
+				      offer->max_order_raw_size);
+	if (!ret)
+		ret = rcm_refuse_more(why, "ep_attr->max_order_waw_size",
+				      hints->max_order_waw_size,
+				      offer->max_order_waw_size);
+	return ret;
 }
 
 static int rcm_attr_dev_domain(const struct fi_domain_attr *hints,

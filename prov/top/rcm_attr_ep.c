@@ -55,22 +55,6 @@ static int rcm_attr_check_ctx(const struct fi_ep_attr *hints,
 			       1);
 }
 
-/* An order size says nothing where there is no order: no RMA, no atomics. */
-static int rcm_attr_check_order_sizes(const struct fi_ep_attr *hints,
-				      struct rcm_why *why)
-{
-	int ret = rcm_refuse_more(why, "ep_attr->max_order_raw_size",
-				  hints->max_order_raw_size, 0);
-
-	if (!ret)
-		ret = rcm_refuse_more(why, "ep_attr->max_order_war_size",
-				      hints->max_order_war_size, 0);
-	if (!ret)
-		ret = rcm_refuse_more(why, "ep_attr->max_order_waw_size",
-				      hints->max_order_waw_size, 0);
-	return ret;
-}
-
 /* msg_prefix_size is what the caller would put up with; none is needed. */
 int rcm_attr_check_ep(const struct fi_ep_attr *hints, struct rcm_why *why)
 {
@@ -78,8 +62,10 @@ int rcm_attr_check_ep(const struct fi_ep_attr *hints, struct rcm_why *why)
 
 	if (!ret)
 		ret = rcm_attr_check_protocol(hints, why);
+	/* of the orders that are kept, the device says the sizes */
 	if (!ret)
-		ret = rcm_attr_check_order_sizes(hints, why);
+		ret = rcm_refuse_more(why, "ep_attr->max_order_war_size",
+				      hints->max_order_war_size, 0);
 	if (!ret && hints->mem_tag_format)
 		ret = rcm_refuse(why,
 				 "ep_attr->mem_tag_format: asked 0x%" PRIx64

@@ -86,7 +86,7 @@ int rcm_attr_check_tx(const struct fi_tx_attr *hints, uint64_t caps,
 				      rcm_attr_most_inject());
 	if (!ret)
 		ret = rcm_refuse_more(why, "tx_attr->rma_iov_limit",
-				      hints->rma_iov_limit, 0);
+				      hints->rma_iov_limit, RCM_RMA_IOV_LIMIT);
 	if (!ret)
 		ret = rcm_attr_check_tclass("tx_attr->tclass", hints->tclass,
 					    why);

@@ -56,19 +56,6 @@ static bool rcm_refusal_is_news(const struct fi_info *hints, uint64_t flags)
 	return !(hints->caps & ~RCM_CAPS);
 }
 
-/*
- * ofi_rxm passes on hints without capabilities as they are, and needs FI_RMA
- * when it opens a domain: what it makes of an answer could not be opened.
- */
-static int rcm_check_layer(const struct fi_info *hints, uint64_t flags,
-			   struct rcm_why *why)
-{
-	if (!(flags & RCM_GETINFO_LAYERED) || (RCM_CAPS & FI_RMA) ||
-	    (hints && hints->caps))
-		return 0;
-	return rcm_refuse(why, "a layer above needs FI_RMA");
-}
-
 /* One warning for each different reason, however often it is met. */
 static void rcm_getinfo_warn(const struct rcm_why *why)
 {
@@ -121,8 +108,6 @@ int rcm_getinfo(uint32_t version, const char *node, const char *service,
 	/* users of other providers come here, too: devices are the last step */
 	ret = rcm_attr_check(version, hints, &search.why);
 	news = !ret || rcm_refusal_is_news(hints, flags);
-	if (!ret)
-		ret = rcm_check_layer(hints, flags, &search.why);
 	if (!ret)
 		ret = rcm_ask_read(&ask, node, service, flags, hints,
 				   &search.why);

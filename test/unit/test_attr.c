@@ -67,9 +67,11 @@ static const char *refused(int i, struct fi_info *h)
 	     ep->protocol = FI_PROTO_RXM)
 	CASE("ep_attr->protocol_version: asked 2, offered 1",
 	     ep->protocol_version = 2)
-	CASE("ep_attr->max_order_raw_size", ep->max_order_raw_size = 1)
+	CASE("ep_attr->max_order_raw_size",
+	     ep->max_order_raw_size = (1u << 30) + 1)
 	CASE("ep_attr->max_order_war_size", ep->max_order_war_size = 1)
-	CASE("ep_attr->max_order_waw_size", ep->max_order_waw_size = 1)
+	CASE("ep_attr->max_order_waw_size",
+	     ep->max_order_waw_size = (1u << 30) + 1)
 	CASE("ep_attr->mem_tag_format", ep->mem_tag_format = 0xaaaa)
 	CASE("ep_attr->tx_ctx_cnt: asked 2, offered 1", ep->tx_ctx_cnt = 2)
 	CASE("ep_attr->tx_ctx_cnt: asked FI_SHARED_CONTEXT",
@@ -81,7 +83,6 @@ static const char *refused(int i, struct fi_info *h)
 	CASE("rx_attr->comp_order", ep->rx_ctx_cnt = FI_SHARED_CONTEXT;
 	     rx->comp_order = RCM_OLD_ORDER_STRICT)
 	CASE("ep_attr->auth_key_size", ep->auth_key_size = 8)
-	CASE("caps: asked FI_RMA (0x4), offered FI_MSG", h->caps |= FI_RMA)
 	CASE("caps: asked FI_TAGGED", h->caps |= FI_TAGGED)
 	CASE("caps: asked FI_ATOMIC", h->caps |= FI_ATOMIC)
 	CASE("ep_attr->rx_ctx_cnt: asked FI_SHARED_CONTEXT with FI_MULTI_RECV",
@@ -92,7 +93,17 @@ static const char *refused(int i, struct fi_info *h)
 	     dom->data_progress = FI_PROGRESS_AUTO)
 	CASE("caps: asked FI_SOURCE", h->caps |= FI_SOURCE)
 	CASE("caps: asked FI_HMEM", h->caps |= FI_HMEM)
-	CASE("caps: asked FI_READ", h->caps |= FI_READ)
+	/* keys and addresses for a peer are the device's */
+	CASE("domain_attr->mr_mode: asked 0x4 with API 1.17, missing "
+	     "FI_MR_VIRT_ADDR, FI_MR_ALLOCATED, FI_MR_PROV_KEY",
+	     h->caps |= FI_RMA)
+	CASE("domain_attr->cq_data_size: asked 1 with FI_RMA and without the "
+	     "mode FI_RX_CQ_DATA",
+	     h->caps |= FI_RMA;
+	     dom->mr_mode = RCM_MR_MODE; dom->cq_data_size = 1)
+	CASE("domain_attr->cq_data_size: asked 4 with FI_RMA",
+	     h->caps |= FI_WRITE;
+	     dom->cq_data_size = 4)
 	CASE("caps: asked", h->caps |= 1ULL << 63)
 	CASE("addr_format: asked FI_SOCKADDR_IB",
 	     h->addr_format = FI_SOCKADDR_IB)
@@ -109,15 +120,16 @@ static const char *refused(int i, struct fi_info *h)
 	CASE("tx_attr->op_flags", tx->op_flags = FI_MULTICAST)
 	CASE("rx_attr->op_flags: asked FI_MULTI_RECV",
 	     rx->op_flags = FI_MULTI_RECV)
-	CASE("tx_attr->msg_order: asked FI_ORDER_RAW",
-	     tx->msg_order = FI_ORDER_SAS | FI_ORDER_RAW)
-	CASE("rx_attr->msg_order: asked FI_ORDER_WAW",
-	     rx->msg_order = FI_ORDER_WAW)
+	CASE("tx_attr->msg_order: asked FI_ORDER_WAR",
+	     tx->msg_order = FI_ORDER_SAS | FI_ORDER_WAR)
+	CASE("tx_attr->msg_order: asked", tx->msg_order = FI_ORDER_RMA_WAR)
+	CASE("rx_attr->msg_order: asked FI_ORDER_SAR",
+	     rx->msg_order = FI_ORDER_SAR)
 	CASE("tx_attr->comp_order: asked 0x10000", tx->comp_order = 1 << 16)
 	CASE("rx_attr->comp_order: asked 0x10000", rx->comp_order = 1 << 16)
 	CASE("tx_attr->inject_size: asked 4097, offered 4096",
 	     tx->inject_size = 4097)
-	CASE("tx_attr->rma_iov_limit", tx->rma_iov_limit = 1)
+	CASE("tx_attr->rma_iov_limit", tx->rma_iov_limit = 2)
 	CASE("tx_attr->tclass: asked 0x140", tx->tclass = fi_tc_dscp_set(64))
 	CASE("rx_attr->total_buffered_recv", rx->total_buffered_recv = 1)
 	CASE("tx_attr->size: asked 16384, offered 16383", tx->size = 16384)
@@ -227,9 +239,23 @@ static const char *accepted(int i, struct fi_info *h)
 	     ep->rx_ctx_cnt = FI_SHARED_CONTEXT;
 	     dom->mr_mode = 0)
 	CASE("prefix", ep->msg_prefix_size = 64)
+	CASE("all of RMA", h->caps = FI_RMA; h->mode = FI_RX_CQ_DATA;
+	     dom->mr_mode = RCM_MR_MODE; dom->cq_data_size = 4;
+	     tx->rma_iov_limit = 1)
+	CASE("RMA without data", h->caps = FI_MSG | FI_RMA;
+	     dom->mr_mode = RCM_MR_MODE)
+	CASE("an initiator's registration",
+	     h->caps = FI_RMA | FI_READ | FI_WRITE;
+	     dom->mr_mode = 0)
+	CASE("the mode of the receives", h->caps = FI_RMA | FI_WRITE;
+	     rx->mode = FI_RX_CQ_DATA; dom->cq_data_size = 4)
+	CASE("data with messages where reads are all of RMA",
+	     h->caps = FI_MSG | FI_RMA | FI_READ;
+	     dom->cq_data_size = 4)
 	CASE("caps of both directions in each",
 	     tx->caps = rx->caps = FI_MSG | FI_SEND | FI_RECV)
-	CASE("orders", tx->msg_order = rx->msg_order = FI_ORDER_SAS;
+	CASE("orders", tx->msg_order = rx->msg_order = RCM_MSG_ORDER;
+	     ep->max_order_raw_size = ep->max_order_waw_size = 1u << 30;
 	     tx->comp_order = rx->comp_order = RCM_OLD_ORDER_STRICT)
 	CASE("op flags", tx->op_flags = RCM_TX_OP_FLAGS;
 	     rx->op_flags = FI_COMPLETION)
@@ -353,27 +379,47 @@ Test(attr, models_are_echoed_where_they_make_a_difference)
 	fi_freeinfo(h);
 }
 
+/* fi_getinfo(3): a primary capability alone implies all its modifiers. */
 Test(attr, caps_are_the_primary_ones_asked_for_and_the_free_ones)
 {
-	const uint64_t all = RCM_CAPS & ~RCM_MANUAL_CAPS,
-		       tx = FI_MSG | FI_SEND | FI_FENCE, rx = FI_MSG | FI_RECV;
+	const uint64_t free = RCM_FREE_CAPS,
+		       rma = FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ |
+			     FI_REMOTE_WRITE,
+		       msg = FI_MSG | FI_SEND | FI_RECV,
+		       tx = FI_MSG | FI_SEND | FI_FENCE, rx = FI_MSG | FI_RECV,
+		       rma_tx = FI_RMA | FI_READ | FI_WRITE,
+		       rma_rx = FI_RMA | FI_REMOTE_READ | FI_REMOTE_WRITE;
 	const struct {
 		uint64_t asked, got, tx, rx;
 	} caps[] = {
-		{ 0, all, tx, rx },
-		{ FI_MSG, all, tx, rx },
-		{ FI_MSG | FI_SEND, all & ~FI_RECV, tx, 0 },
-		{ FI_MSG | FI_RECV, all & ~FI_SEND, 0, rx },
-		{ FI_LOCAL_COMM, all, tx, rx },
-		{ FI_FENCE, all, tx, rx },
+		{ 0, RCM_CAPS & ~RCM_MANUAL_CAPS, tx | rma_tx, rx | rma_rx },
+		{ FI_MSG, msg | free, tx, rx },
+		{ FI_MSG | FI_SEND, FI_MSG | FI_SEND | free, tx, 0 },
+		{ FI_MSG | FI_RECV, FI_MSG | FI_RECV | free, 0, rx },
+		{ FI_LOCAL_COMM, msg | free, tx, rx },
+		{ FI_FENCE, msg | free, tx, rx },
 		/* those that are for who asks */
-		{ FI_MSG | FI_MULTI_RECV, all | FI_MULTI_RECV, tx,
+		{ FI_MSG | FI_MULTI_RECV, msg | FI_MULTI_RECV | free, tx,
 		  rx | FI_MULTI_RECV },
 		{ FI_MSG | FI_RECV | FI_MULTI_RECV,
-		  (all & ~FI_SEND) | FI_MULTI_RECV, 0, rx | FI_MULTI_RECV },
+		  FI_MSG | FI_RECV | FI_MULTI_RECV | free, 0,
+		  rx | FI_MULTI_RECV },
+		/* each primary one has its own modifiers */
+		{ FI_RMA, rma | free, rma_tx | FI_FENCE, rma_rx },
+		{ FI_MSG | FI_RMA, msg | rma | free, tx | rma_tx, rx | rma_rx },
+		{ FI_MSG | FI_SEND | FI_RMA, FI_MSG | FI_SEND | rma | free,
+		  tx | rma_tx, rma_rx },
+		{ FI_RMA | FI_READ | FI_REMOTE_WRITE,
+		  FI_RMA | FI_READ | FI_REMOTE_WRITE | free,
+		  FI_RMA | FI_READ | FI_FENCE, FI_RMA | FI_REMOTE_WRITE },
+		{ FI_MSG | FI_RMA | FI_WRITE, msg | FI_RMA | FI_WRITE | free,
+		  tx | FI_RMA | FI_WRITE, rx },
+		{ FI_WRITE, FI_RMA | FI_WRITE | free,
+		  FI_RMA | FI_WRITE | FI_FENCE, 0 },
 	};
 	struct fi_info *h = good_hints(), *info;
 
+	h->domain_attr->mr_mode = RCM_MR_MODE;
 	for (size_t i = 0; i < RCM_ARRAY_SIZE(caps); i++) {
 		h->caps = caps[i].asked;
 		cr_assert_eq(getinfo(FI_VERSION(1, 17), h, &info), 0, "%zu", i);
@@ -385,6 +431,68 @@ Test(attr, caps_are_the_primary_ones_asked_for_and_the_free_ones)
 		fi_freeinfo(info);
 	}
 	fi_freeinfo(h);
+}
+
+/* fi_endpoint(3): a context's are a subset of the endpoint's. */
+Test(attr, caps_of_a_context_may_be_less)
+{
+	struct fi_info *h = good_hints(), *info;
+
+	h->caps = FI_MSG | FI_RMA;
+	h->domain_attr->mr_mode = RCM_MR_MODE;
+	h->tx_attr->caps = FI_MSG;
+	h->rx_attr->caps = FI_RMA | FI_REMOTE_READ;
+	cr_assert_eq(getinfo(FI_VERSION(1, 17), h, &info), 0);
+	cr_assert_eq(info->tx_attr->caps, FI_MSG | FI_SEND | FI_FENCE);
+	cr_assert_eq(info->rx_attr->caps, FI_RMA | FI_REMOTE_READ);
+	fi_freeinfo(info);
+	fi_freeinfo(h);
+}
+
+/* Hints that leave the capabilities open get those that the rest allows. */
+Test(attr, silent_hints_get_what_their_other_wishes_allow)
+{
+	struct fi_info *h = good_hints(), *info;
+
+	h->caps = 0;
+	cr_assert_eq(getinfo(FI_VERSION(1, 17), h, &info), 0);
+	cr_assert(info->caps & FI_RMA);
+	cr_assert_eq(info->caps & (FI_REMOTE_READ | FI_REMOTE_WRITE), 0);
+	cr_assert_eq(info->domain_attr->cq_data_size, 0);
+	fi_freeinfo(info);
+	h->domain_attr->cq_data_size = 4;
+	cr_assert_eq(getinfo(FI_VERSION(1, 17), h, &info), 0);
+	cr_assert_eq(info->caps & FI_WRITE, 0);
+	cr_assert_eq(info->domain_attr->cq_data_size, 4);
+	fi_freeinfo(info);
+	fi_freeinfo(h);
+}
+
+/* LF#666, #663: such a write uses up a receive, and the application knows. */
+Test(attr, mode_that_data_uses_up_receives_is_kept_where_writes_are)
+{
+	static const uint64_t caps[] = { FI_MSG, FI_MSG | FI_RMA,
+					 FI_RMA | FI_READ };
+
+	for (size_t i = 0; i < RCM_ARRAY_SIZE(caps); i++) {
+		struct fi_info *h = good_hints(), *info;
+
+		h->caps = caps[i];
+		h->domain_attr->mr_mode = RCM_MR_MODE;
+		h->mode = FI_RX_CQ_DATA | FI_CONTEXT;
+		cr_assert_eq(getinfo(FI_VERSION(1, 17), h, &info), 0);
+		cr_assert_eq(info->mode, i == 1 ? FI_RX_CQ_DATA : 0);
+		cr_assert_eq(info->rx_attr->mode, i == 1 ? FI_RX_CQ_DATA : 0);
+		cr_assert_eq(info->tx_attr->mode, 0);
+		cr_assert_eq(info->domain_attr->cq_data_size, 4);
+		fi_freeinfo(info);
+		h->mode = 0;
+		cr_assert_eq(getinfo(FI_VERSION(1, 17), h, &info), 0);
+		cr_assert_eq(info->mode, 0);
+		cr_assert_eq(info->domain_attr->cq_data_size, i == 1 ? 0 : 4);
+		fi_freeinfo(info);
+		fi_freeinfo(h);
+	}
 }
 
 #define ALL	 RCM_MR_MODE
@@ -447,7 +555,7 @@ Test(attr, registration_takes_the_form_of_the_api_version)
 		if (info) {
 			cr_expect_eq(info->domain_attr->mr_mode, forms[i].got,
 				     "%zu", i);
-			cr_expect_eq(info->mode,
+			cr_expect_eq(info->mode & ~FI_RX_CQ_DATA,
 				     forms[i].got_local_mr ? RCM_OLD_LOCAL_MR :
 							     0,
 				     "%zu", i);

@@ -576,14 +576,6 @@ Test(getinfo, layer_above_is_known_down_to_the_request)
 	fi_freeinfo(info);
 }
 
-/* ofi_rxm would list an endpoint that it cannot open without FI_RMA */
-Test(getinfo, layer_above_that_asks_for_nothing_gets_nothing)
-{
-	hints->caps = 0;
-	cr_assert_str_neq(ask(NULL, NULL, 0), "");
-	cr_assert_str_eq(ask(NULL, NULL, RCM_GETINFO_LAYERED), "");
-}
-
 Test(getinfo, each_failing_call_leaves_nothing)
 {
 	unsigned int n;

@@ -98,11 +98,14 @@ Test(info, every_attribute_is_filled_from_the_device)
 	cr_assert_eq(i->tx_attr->size, 384);
 	cr_assert_eq(i->tx_attr->inject_size, 256);
 	cr_assert_eq(i->tx_attr->iov_limit, 4);
-	cr_assert_eq(i->tx_attr->rma_iov_limit, 0);
-	cr_assert_eq(i->tx_attr->msg_order, FI_ORDER_SAS);
+	cr_assert_eq(i->tx_attr->rma_iov_limit, 1);
+	cr_assert_eq(i->tx_attr->msg_order, RCM_MSG_ORDER);
 	cr_assert_eq(i->rx_attr->size, 384);
 	cr_assert_eq(i->rx_attr->iov_limit, 4);
-	cr_assert_eq(i->rx_attr->msg_order, FI_ORDER_SAS);
+	cr_assert_eq(i->rx_attr->msg_order, RCM_MSG_ORDER);
+	cr_assert_eq(i->ep_attr->max_order_raw_size, 1000);
+	cr_assert_eq(i->ep_attr->max_order_waw_size, 1000);
+	cr_assert_eq(i->ep_attr->max_order_war_size, 0);
 	cr_assert_eq(i->ep_attr->type, FI_EP_MSG);
 	cr_assert_eq(i->ep_attr->protocol, FI_PROTO_RDMA_CM_IB_RC);
 	cr_assert_eq(i->ep_attr->protocol_version, 1);
@@ -233,6 +236,7 @@ Test(info, connreq_takes_choices_from_the_listener_and_limits_from_the_device)
 	pep->tx_attr->iov_limit = 40;
 	pep->rx_attr->op_flags = FI_COMPLETION;
 	pep->domain_attr->threading = FI_THREAD_DOMAIN;
+	pep->caps = FI_MSG;
 	pep->domain_attr->mr_mode = FI_MR_LOCAL;
 	free(pep->domain_attr->name);
 	pep->domain_attr->name = strdup("other");

@@ -46,6 +46,29 @@ static int access_of(uint64_t access)
 	return script.last_access;
 }
 
+/* LF#1707, LF#3521: there the answer to a read is such a write */
+Test(mr, read_on_iwarp_is_a_peers_write)
+{
+	domain.iwarp = true;
+	cr_assert_eq(access_of(FI_READ),
+		     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	cr_assert_eq(access_of(FI_WRITE), 0);
+	cr_assert_eq(access_of(FI_REMOTE_READ), IBV_ACCESS_REMOTE_READ);
+	domain.iwarp = false;
+}
+
+/* fi_getinfo(3): FI_RMA alone implies all four, FI_MSG both directions */
+Test(mr, primary_capability_stands_for_its_modifiers)
+{
+	cr_assert_eq(access_of(FI_RMA), IBV_ACCESS_LOCAL_WRITE |
+						IBV_ACCESS_REMOTE_READ |
+						IBV_ACCESS_REMOTE_WRITE);
+	cr_assert_eq(access_of(FI_RMA | FI_REMOTE_READ),
+		     IBV_ACCESS_REMOTE_READ);
+	cr_assert_eq(access_of(FI_MSG), IBV_ACCESS_LOCAL_WRITE);
+	cr_assert_eq(access_of(FI_MSG | FI_SEND), 0);
+}
+
 /* 489d2b277 and others: neither more nor less */
 Test(mr, rights_are_what_was_asked_for)
 {

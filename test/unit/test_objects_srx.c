@@ -451,7 +451,7 @@ Test(srx, attributes_are_checked)
 	CASE(attr.caps = FI_MSG | FI_SEND, attr.caps |= FI_MULTI_RECV);
 	CASE(attr.op_flags = FI_COMPLETION, attr.op_flags |= FI_PEEK);
 	CASE(attr.op_flags = 0, attr.op_flags |= FI_MULTI_RECV);
-	CASE(attr.msg_order = FI_ORDER_SAS, attr.msg_order |= FI_ORDER_RAR);
+	CASE(attr.msg_order = FI_ORDER_SAS, attr.msg_order |= FI_ORDER_WAR);
 	CASE(attr.total_buffered_recv = 0, attr.total_buffered_recv = 1);
 #undef CASE
 }

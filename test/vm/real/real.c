@@ -41,6 +41,10 @@ static struct fi_info *real_hints(const struct real *r)
 	hints->ep_attr->type = FI_EP_MSG;
 	hints->caps = FI_MSG | r->opts.caps;
 	hints->domain_attr->mr_mode = r->opts.unregistered ? 0 : FI_MR_LOCAL;
+	if (r->opts.caps & FI_RMA)
+		hints->domain_attr->mr_mode |= FI_MR_VIRT_ADDR |
+					       FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+	hints->mode = r->opts.mode;
 	hints->fabric_attr->prov_name = strdup("rcm");
 	hints->domain_attr->threading = r->opts.threading;
 	hints->domain_attr->control_progress = r->opts.control;

@@ -42,7 +42,8 @@ int rcm_bounce_open(struct rcm_bounce **out, struct ibv_pd *pd, uint32_t slots,
 	if (posix_memalign((void **)&bounce->mem, (size_t)sysconf(_SC_PAGESIZE),
 			   len))
 		goto err_free;
-	bounce->mr = rcm_sys->reg_mr(pd, bounce->mem, len, 0);
+	bounce->mr = rcm_sys->reg_mr(pd, bounce->mem, len,
+				     IBV_ACCESS_LOCAL_WRITE);
 	if (!bounce->mr) {
 		ret = rcm_bounce_failed(len, errno);
 		goto err_mem;
@@ -64,6 +65,16 @@ void rcm_bounce_close(struct rcm_bounce *bounce)
 	(void)rcm_sys->dereg_mr(bounce->mr);
 	free(bounce->mem);
 	free(bounce);
+}
+
+void *rcm_bounce_lend(struct rcm_bounce *bounce, uint32_t pos,
+		      struct ibv_sge *sge)
+{
+	void *mem = bounce->mem + (pos & bounce->mask) * bounce->size;
+
+	sge->addr = (uintptr_t)mem;
+	sge->lkey = bounce->mr->lkey;
+	return mem;
 }
 
 void rcm_bounce_put(struct rcm_bounce *bounce, uint32_t pos, size_t at,

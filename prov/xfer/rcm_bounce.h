@@ -31,6 +31,10 @@ void rcm_bounce_copy(struct rcm_bounce *bounce, uint32_t pos,
 		     const struct ibv_sge *sge, uint32_t n,
 		     struct ibv_sge *out);
 
+/* POS's buffer, which SGE names from now on, for the device to write to. */
+void *rcm_bounce_lend(struct rcm_bounce *bounce, uint32_t pos,
+		      struct ibv_sge *sge);
+
 /* Copies what SGE names to AT in POS's buffer, which SGE then names. */
 void rcm_bounce_put(struct rcm_bounce *bounce, uint32_t pos, size_t at,
 		    struct ibv_sge *sge);

@@ -18,6 +18,10 @@
 struct rcm_lease {
 	struct rcm_lease *next;
 	struct rcm_lease_pool *pool; /* whose buffer it is, or NULL */
+	/* what has been read is copied from the buffer to here; or NULL */
+	void *back;
+	const void *from;
+	uint32_t len;
 	uint32_t n;
 	struct ibv_mr *mr[]; /* N regions of its own; none with a buffer */
 };
@@ -146,6 +150,24 @@ static struct rcm_lease *rcm_lease_copy(struct rcm_leases *leases,
 	return lease;
 }
 
+/* The one buffer without a key gets what is read by way of one of ours. */
+static struct rcm_lease *rcm_lease_copy_back(struct rcm_leases *leases,
+					     struct ibv_sge *sge)
+{
+	struct rcm_lease_pool *pool = rcm_lease_get_pool(leases);
+	struct rcm_lease *lease = pool ? rcm_lease_claim(pool) : NULL;
+
+	if (!lease)
+		return NULL;
+	while (sge->lkey)
+		sge++;
+	lease->back = (void *)(uintptr_t)sge->addr;
+	lease->len = sge->length;
+	lease->from = rcm_bounce_lend(pool->bounce,
+				      (uint32_t)(lease - pool->lease), sge);
+	return lease;
+}
+
 /*
  * One line for a queue, and the rest where somebody looks for them: the
  * application may go on trying.
@@ -239,12 +261,15 @@ int rcm_lease_get(struct rcm_leases *leases, struct ibv_sge *sge, uint32_t n,
 		len += sge[i].length;
 		todo++;
 	}
-	/* what the device writes cannot be copied beforehand */
-	if (len <= RCM_LEASE_COPY && !(access & IBV_ACCESS_LOCAL_WRITE)) {
+	*out = NULL;
+	/* of what the device writes only a read has an end to copy at */
+	if (len <= RCM_LEASE_COPY && !(access & IBV_ACCESS_LOCAL_WRITE))
 		*out = rcm_lease_copy(leases, sge, n);
-		if (*out)
-			return 0;
-	}
+	else if (len <= RCM_LEASE_COPY && pull && todo == 1 &&
+		 access == IBV_ACCESS_LOCAL_WRITE)
+		*out = rcm_lease_copy_back(leases, sge);
+	if (*out)
+		return 0;
 	return rcm_lease_register(leases, sge, n, todo, access, out);
 }
 
@@ -252,6 +277,7 @@ static void rcm_lease_put_buffer(struct rcm_lease *lease)
 {
 	struct rcm_lease_pool *pool = lease->pool;
 
+	lease->back = NULL;
 	atomic_fetch_or(&pool->free, 1u << (lease - pool->lease));
 }
 
@@ -312,11 +338,13 @@ void rcm_lease_end_one(struct rcm_lease *lease, struct rcm_lease **ended)
 	*ended = lease;
 }
 
-void rcm_lease_end(struct rcm_ring *ring, uint32_t pos)
+void rcm_lease_end(struct rcm_ring *ring, uint32_t pos, bool well)
 {
 	struct rcm_leases *leases = ring->leases;
 	struct rcm_lease *lease = leases->slot[pos & ring->mask];
 
 	leases->slot[pos & ring->mask] = NULL;
+	if (well && lease && lease->back)
+		memcpy(lease->back, lease->from, lease->len);
 	rcm_lease_end_one(lease, leases->ended);
 }

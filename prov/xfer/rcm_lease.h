@@ -24,8 +24,9 @@
  */
 
 /*
- * What a send of at most RCM_LEASE_COPY bytes has without a key is copied
- * into one of RCM_LEASE_BUFS registered buffers of its queue: a page is
+ * What a send or write of at most RCM_LEASE_COPY bytes has without a key is
+ * copied into one of RCM_LEASE_BUFS registered buffers of its queue, and what
+ * a read of that size gets is copied from there when it ends: a page is
  * copied in a fraction of the time that registering it takes, and a queue's
  * buffers hold as many messages as one doorbell may carry. When all are in
  * use, and beyond that size, each buffer is registered.
@@ -82,10 +83,10 @@ void rcm_lease_set(struct rcm_ring *ring, uint32_t pos,
 void rcm_lease_move(struct rcm_ring *ring, uint32_t from, uint32_t to);
 
 /*
- * The request at POS is over: its lease, if it has one, goes to the engine's
- * list. Under the engine's lock.
+ * The request at POS is over, WELL or not: its lease, if it has one, goes to
+ * the engine's list. Under the engine's lock.
  */
-void rcm_lease_end(struct rcm_ring *ring, uint32_t pos);
+void rcm_lease_end(struct rcm_ring *ring, uint32_t pos, bool well);
 
 /* The operation of LEASE, which has no ring, is over; NULL is fine. */
 void rcm_lease_end_one(struct rcm_lease *lease, struct rcm_lease **ended);

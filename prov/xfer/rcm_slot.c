@@ -41,7 +41,7 @@ void rcm_slot_end(struct rcm_ring *ring, uint32_t pos, uint8_t kind, int err,
 		  uint32_t len)
 {
 	if (ring->leases)
-		rcm_lease_end(ring, pos);
+		rcm_lease_end(ring, pos, !err);
 	if (ring->bytes)
 		len = ring->bytes[pos & ring->mask];
 	rcm_slot_tell(ring, kind, err, len);

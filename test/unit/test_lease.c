@@ -48,6 +48,22 @@ static ssize_t post_sges(struct ibv_sge *sge, uint32_t n, uint32_t flags,
 	return rcm_sq_post(&qp, &tx);
 }
 
+static ssize_t read_sges(struct ibv_sge *sge, uint32_t n, uintptr_t context)
+{
+	struct rcm_tx tx = {
+		.context = (void *)context,
+		.sge = sge,
+		.n_sge = n,
+		.flags = LISTED | RCM_TX_PULL,
+		.op = RCM_OP_READ,
+		.opcode = IBV_WR_RDMA_READ,
+	};
+
+	for (uint32_t i = 0; i < n; i++)
+		tx.len += sge[i].length;
+	return rcm_sq_post(&qp, &tx);
+}
+
 static struct ibv_sge sge_of(size_t at, size_t len, uint32_t key)
 {
 	return (struct ibv_sge){
@@ -134,6 +150,70 @@ Test(lease, short_send_is_copied)
 		cr_assert_eq(next_context(), i);
 	rcm_qp_close(&qp);
 	cr_assert_eq(script.n_mrs, 0);
+}
+
+/* What the device writes to arrives with the completion, not before. */
+Test(lease, short_read_is_copied_when_it_ends_well)
+{
+	struct ibv_sge sge[] = { sge_of(0, 8, KEY), sge_of(100, 64, 0) };
+	void *to;
+
+	for (int well = 1; well >= 0; well--) {
+		memset(data, 'a', 200);
+		cr_assert_eq(read_sges(sge, 2, 1), 0);
+		cr_assert_eq(script.n_mrs, 1);
+		cr_assert_eq(script.last_access, IBV_ACCESS_LOCAL_WRITE);
+		cr_assert_eq(script_last_send(dev, 0)->sge[0].lkey, KEY);
+		to = (void *)(uintptr_t)script_last_send(dev, 0)->sge[1].addr;
+		cr_assert_neq(to, data + 100);
+		memset(to, 'b', 64);
+		cr_assert_eq(data[100], 'a');
+		if (well) {
+			script_sent(dev, 1);
+			cr_assert_eq(next_context(), 1);
+		} else {
+			script_send_failed(dev, IBV_WC_REM_ACCESS_ERR);
+			rcm_qp_close(&qp);
+		}
+		cr_assert_eq(data[99], 'a');
+		cr_assert_eq(data[100], well ? 'b' : 'a');
+		cr_assert_eq(data[163], well ? 'b' : 'a');
+		cr_assert_eq(data[164], 'a');
+	}
+	cr_assert_eq(script.n_mrs, 0);
+}
+
+Test(lease, long_or_scattered_read_is_registered_for_writing)
+{
+	struct ibv_sge sge[] = { sge_of(0, 50, 0), sge_of(100, 50, 0) };
+	struct ibv_sge longer = sge_of(0, LONG, 0);
+
+	cr_assert_eq(read_sges(sge, 2, 1), 0);
+	cr_assert_eq(script.n_mrs, 2);
+	cr_assert_eq(script.last_access, IBV_ACCESS_LOCAL_WRITE);
+	cr_assert_eq(read_sges(&longer, 1, 2), 0);
+	cr_assert_eq(script.n_mrs, 3);
+	cr_assert_eq(script.last_access, IBV_ACCESS_LOCAL_WRITE);
+	script_sent(dev, 2);
+	cr_assert_eq(next_context(), 1);
+	cr_assert_eq(next_context(), 2);
+	cr_assert_eq(script.n_mrs, 0);
+}
+
+/* There the answer to a read is a peer's write. */
+Test(lease, iwarp_read_is_registered_for_its_peer)
+{
+	struct ibv_sge sge = sge_of(0, 8, 0);
+	struct rcm_qp_attr attr = attr_of(8, 64);
+
+	rcm_qp_close(&qp);
+	attr.lends = true;
+	attr.pull_access = IBV_ACCESS_REMOTE_WRITE;
+	open_qp_with(&attr);
+	cr_assert_eq(read_sges(&sge, 1, 1), 0);
+	cr_assert_eq(script.last_access,
+		     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	cr_assert_eq(script_last_send(dev, 0)->sge[0].addr, (uintptr_t)data);
 }
 
 /* what has a key may be memory that only the device can read */

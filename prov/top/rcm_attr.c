@@ -134,17 +134,19 @@ static int rcm_attr_check_multi(const struct fi_info *hints, uint64_t caps,
 	return 0;
 }
 
-/* Data that a write brings uses up a receive: the caller must know. */
-static int rcm_attr_check_cq_data(const struct fi_info *hints, uint64_t caps,
-				  struct rcm_why *why)
+/*
+ * Data that a write brings uses up a receive, which the caller must know. Who
+ * does not gets the rest, and is told: programs look addresses up with hints
+ * that are not complete yet.
+ */
+static void rcm_attr_tell_cq_data(const struct fi_info *hints, uint64_t caps)
 {
-	if (!hints->domain_attr || !hints->domain_attr->cq_data_size ||
-	    !(caps & RCM_WRITE_CAPS) || rcm_info_rx_cq_data(hints))
-		return 0;
-	return rcm_refuse(why,
-			  "domain_attr->cq_data_size: asked %zu with FI_RMA "
-			  "and without the mode FI_RX_CQ_DATA, offered 0",
-			  hints->domain_attr->cq_data_size);
+	if (hints->domain_attr && hints->domain_attr->cq_data_size &&
+	    (caps & RCM_WRITE_CAPS) && !rcm_info_rx_cq_data(hints))
+		RCM_INFO(FABRIC,
+			 "domain_attr->cq_data_size: asked %zu with FI_RMA and "
+			 "without the mode FI_RX_CQ_DATA, given 0",
+			 hints->domain_attr->cq_data_size);
 }
 
 int rcm_attr_check(uint32_t version, const struct fi_info *hints,
@@ -170,8 +172,7 @@ int rcm_attr_check(uint32_t version, const struct fi_info *hints,
 		ret = rcm_attr_check_domain(hints->domain_attr, why);
 	if (!ret)
 		ret = rcm_attr_check_multi(hints, caps, why);
-	if (!ret)
-		ret = rcm_attr_check_cq_data(hints, caps, why);
+	rcm_attr_tell_cq_data(hints, caps);
 	if (!ret && hints->fabric_attr)
 		ret = rcm_attr_check_fabric(hints->fabric_attr, why);
 	if (!ret)

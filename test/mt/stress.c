@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 rcm contributors */
 
 /*
- * Four threads post, two read completions, and two more open, connect and
+ * Four threads post messages, reads and writes, two read completions, and two more open, connect and
  * close the endpoints under them, which also break now and then: of every
  * operation that was accepted there is exactly one entry, be it a completion,
  * an error or a cancelation. With manual progress of connections, with control
@@ -10,6 +10,8 @@
  */
 
 #include <string.h>
+
+#include <rdma/fi_rma.h>
 
 #include "mt.h"
 
@@ -28,7 +30,8 @@ static struct op {
 	uint8_t buf[2 * LEN];
 } ops[POSTERS][PER_POSTER];
 static void *ops_desc[2];
-static bool bare; /* every other operation comes without a descriptor */
+static uint64_t ops_key; /* of all of them, for reads and writes */
+static bool bare;	 /* every other operation comes without a descriptor */
 
 /* Where a pair of endpoints is, for whoever holds the lock. */
 static struct slot {
@@ -46,6 +49,34 @@ static unsigned int next_random(unsigned int *state)
 	return *state >> 16;
 }
 
+/* A read or a write, between two halves of OP's own buffer. */
+static ssize_t post_rma(struct fid_ep *ep, struct op *op, void *desc,
+			unsigned int kind)
+{
+	struct iovec iov = { op->buf, LEN };
+	struct fi_rma_iov there = { (uintptr_t)op->buf + LEN, LEN, ops_key };
+	struct fi_msg_rma msg = { .msg_iov = &iov,
+				  .desc = &desc,
+				  .iov_count = 1,
+				  .rma_iov = &there,
+				  .rma_iov_count = 1,
+				  .context = op };
+
+	switch (kind) {
+	case 0:
+		return fi_read(ep, op->buf, LEN, desc, 0, there.addr, ops_key,
+			       op);
+	case 1:
+		return fi_write(ep, op->buf, LEN, desc, 0, there.addr, ops_key,
+				op);
+	case 2: /* uses up somebody's receive */
+		return fi_writedata(ep, op->buf, LEN, desc, kind, 0, there.addr,
+				    ops_key, op);
+	default:
+		return fi_writemsg(ep, &msg, FI_COMPLETION | FI_MORE);
+	}
+}
+
 /* Posts OP to an end of a pair; what, and where, chance decides. */
 static ssize_t post_one(struct slot *s, struct op *op, unsigned int r)
 {
@@ -61,6 +92,8 @@ static ssize_t post_one(struct slot *s, struct op *op, unsigned int r)
 		return -FI_ENOTCONN;
 	if (r & 2)
 		return fi_recv(ep, op->buf, LEN, desc, 0, op);
+	if (r & 4096)
+		return post_rma(ep, op, desc, r >> 14);
 	if (!(r & 1020)) /* more than any receive takes: ends the pair */
 		return fi_send(ep, op->buf, sizeof(op->buf), desc, 0, op);
 	return fi_sendmsg(ep, &msg, FI_COMPLETION | ((r & 12) ? 0 : FI_MORE));
@@ -69,6 +102,9 @@ static ssize_t post_one(struct slot *s, struct op *op, unsigned int r)
 static void inject_one(struct slot *s, struct op *op)
 {
 	if (s->ep[0] && !fi_inject(s->ep[0], op->buf, 8, 0))
+		atomic_fetch_add(&silent, 1);
+	if (s->ep[0] && !fi_inject_write(s->ep[0], op->buf, 8, 0,
+					 (uintptr_t)op->buf + LEN, ops_key))
 		atomic_fetch_add(&silent, 1);
 }
 
@@ -285,6 +321,8 @@ static void open_net(enum fi_progress control, struct fid_mr *mr[2])
 	fake_be_patient();
 	if (bare)
 		n.hints->domain_attr->mr_mode &= ~FI_MR_LOCAL;
+	n.hints->caps |= FI_RMA;
+	n.hints->mode |= FI_RX_CQ_DATA;
 	n.hints->domain_attr->threading = FI_THREAD_SAFE;
 	n.hints->domain_attr->control_progress = control;
 	n.hints->tx_attr->size = 16;
@@ -292,11 +330,11 @@ static void open_net(enum fi_progress control, struct fid_mr *mr[2])
 	n.eq_attr.wait_obj = FI_WAIT_FD;
 	MT_CHECK(net_open(&n) == 0);
 	for (int i = 0; i < 2; i++) {
-		MT_CHECK(fi_mr_reg(n.domain, ops, sizeof(ops),
-				   FI_SEND | FI_RECV, 0, 0, 0, &mr[i],
-				   NULL) == 0);
+		MT_CHECK(fi_mr_reg(n.domain, ops, sizeof(ops), FI_MSG | FI_RMA,
+				   0, 0, 0, &mr[i], NULL) == 0);
 		ops_desc[i] = fi_mr_desc(mr[i]);
 	}
+	ops_key = fi_mr_key(mr[0]);
 	MT_CHECK(net_listen(&n) == 0);
 }
 

@@ -295,6 +295,8 @@ static int rcm_ep_read_limits(struct rcm_ep *ep, const struct fi_info *info)
 	lim->rx_size = info->rx_attr->size;
 	lim->tx_iov = RCM_MAX(info->tx_attr->iov_limit, (size_t)1);
 	lim->rx_iov = RCM_MAX(info->rx_attr->iov_limit, (size_t)1);
+	lim->read_iov = RCM_MIN(lim->tx_iov,
+				(size_t)rcm_dev_max_read_sge(attr));
 	lim->inject_size = info->tx_attr->inject_size;
 	if (!lim->tx_size)
 		lim->tx_size = (size_t)rcm_param.tx_size;

@@ -28,6 +28,7 @@ struct rcm_srx;
 struct rcm_ep_limits {
 	size_t tx_size, rx_size; /* entries */
 	size_t tx_iov, rx_iov;
+	size_t read_iov;
 	size_t inject_size;
 	int tos; /* type of service; -1: the system's */
 };

@@ -27,11 +27,12 @@ void rcm_info_narrow(struct fi_info *info, uint32_t version,
 		     const struct fi_info *hints);
 
 /*
- * An INFO of DEV whose receive context is shared: its sizes are at most what
- * the device can do so, and receives end in another order than they were
- * posted in. Others are left as they are.
+ * What a chosen INFO of DEV can do: with FI_READ as many buffers as a read of
+ * the device may have. With a shared receive context its sizes are at most
+ * what the device can do so, and receives end in another order than they were
+ * posted in.
  */
-void rcm_info_fit_shared(struct fi_info *info, const struct rcm_dev *dev);
+void rcm_info_fit(struct fi_info *info, const struct rcm_dev *dev);
 
 /*
  * Puts copies of the addresses into INFO, NULL for none, and the format in

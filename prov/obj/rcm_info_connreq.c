@@ -38,8 +38,8 @@ static void rcm_connreq_fit(struct fi_info *info, const struct rcm_dev *dev)
 		rcm_connreq_cut(&info->rx_attr->size, dev->attr.max_qp_wr);
 		rcm_connreq_cut(&info->rx_attr->iov_limit, dev->attr.max_sge);
 	}
-	rcm_info_fit_shared(info, dev);
 	rcm_connreq_cut(&info->tx_attr->iov_limit, dev->attr.max_sge);
+	rcm_info_fit(info, dev);
 }
 
 struct fi_info *rcm_info_connreq(const struct fi_info *pep,

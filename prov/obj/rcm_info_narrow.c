@@ -118,10 +118,13 @@ static void rcm_narrow_cut(size_t *value, int limit)
 	*value = RCM_MIN(*value, (size_t)limit);
 }
 
-void rcm_info_fit_shared(struct fi_info *info, const struct rcm_dev *dev)
+void rcm_info_fit(struct fi_info *info, const struct rcm_dev *dev)
 {
 	struct fi_rx_attr *rx = info->rx_attr;
 
+	if (info->caps & FI_READ)
+		rcm_narrow_cut(&info->tx_attr->iov_limit,
+			       rcm_dev_max_read_sge(&dev->attr));
 	if (info->ep_attr->rx_ctx_cnt != FI_SHARED_CONTEXT)
 		return;
 	rcm_narrow_cut(&rx->size, rcm_dev_max_shared_recvs(&dev->attr));

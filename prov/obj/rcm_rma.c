@@ -27,11 +27,14 @@ struct rcm_rma {
 
 /*
  * A request of no bytes works nowhere; else a key of more than 32 bits is
- * none of a device's. The op is a read or a write.
+ * none of a device's. And a read may have fewer buffers than a write.
  */
-static inline ssize_t rcm_rma_aim(struct rcm_tx *tx, uint64_t addr,
-				  uint64_t key)
+static inline ssize_t rcm_rma_aim(const struct rcm_ep *ep, struct rcm_tx *tx,
+				  uint64_t addr, uint64_t key)
 {
+	if ((tx->flags & RCM_TX_PULL) &&
+	    rcm_unlikely(tx->n_sge > ep->limits.read_iov))
+		return -FI_EINVAL;
 	if (rcm_unlikely(key > UINT32_MAX && tx->len))
 		return -FI_EINVAL;
 	tx->remote.addr = addr;
@@ -76,7 +79,7 @@ rcm_rma_post_any(struct rcm_ep *ep, enum rcm_op op, const void *buf, size_t len,
 	tx.flags = flags;
 	rcm_rma_set_op(&tx, op);
 	rcm_post_buf(&tx, &sge, buf, len, desc);
-	ret = rcm_rma_aim(&tx, rma->addr, rma->key);
+	ret = rcm_rma_aim(ep, &tx, rma->addr, rma->key);
 	if (!ret && (flags & RCM_TX_IMM))
 		ret = rcm_rma_data(ep, &tx, rma->data);
 	if (rcm_unlikely(ret))
@@ -98,7 +101,7 @@ static ssize_t rcm_rma_post_iov(struct rcm_ep *ep, enum rcm_op op,
 	rcm_rma_set_op(&tx, op);
 	ret = rcm_post_iov(ep, &tx, &from, iov, desc, count);
 	if (!ret)
-		ret = rcm_rma_aim(&tx, rma->addr, rma->key);
+		ret = rcm_rma_aim(ep, &tx, rma->addr, rma->key);
 	if (!ret && (flags & RCM_TX_IMM))
 		ret = rcm_rma_data(ep, &tx, rma->data);
 	if (rcm_unlikely(ret))
@@ -139,7 +142,7 @@ rcm_rma_postmsg_any(struct rcm_ep *ep, enum rcm_op op,
 	if (!ret)
 		ret = rcm_rma_check_target(msg, tx.len);
 	if (!ret)
-		ret = rcm_rma_aim(&tx, tx.len ? msg->rma_iov->addr : 0,
+		ret = rcm_rma_aim(ep, &tx, tx.len ? msg->rma_iov->addr : 0,
 				  tx.len ? msg->rma_iov->key : 0);
 	if (!ret && (flags & FI_REMOTE_CQ_DATA))
 		ret = rcm_rma_data(ep, &tx, msg->data);

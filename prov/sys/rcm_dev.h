@@ -62,6 +62,14 @@ static inline int rcm_dev_max_sends(const struct ibv_device_attr *attr)
 	return attr->max_qp_wr - 1;
 }
 
+/* Buffers that one read may have; some devices do not say. */
+static inline int rcm_dev_max_read_sge(const struct ibv_device_attr *attr)
+{
+	return attr->max_sge_rd > 0 && attr->max_sge_rd < attr->max_sge ?
+		       attr->max_sge_rd :
+		       attr->max_sge;
+}
+
 /*
  * Shared receive queues that a device has: 0 when it has none that could be
  * used. The receives that one may hold: all of them may wait in one

@@ -15,9 +15,11 @@ static size_t rcm_attr_limit(int limit)
 	return limit > 0 ? (size_t)limit : 0;
 }
 
-static int rcm_attr_dev_tx(const struct fi_tx_attr *hints,
+static int rcm_attr_dev_tx(const struct fi_tx_attr *hints, uint64_t caps,
 			   const struct rcm_dev *dev, struct rcm_why *why)
 {
+	int most_iov = (caps & FI_READ) ? rcm_dev_max_read_sge(&dev->attr) :
+					  dev->attr.max_sge;
 	int ret =
 		rcm_refuse_more(why, "tx_attr->size", hints->size,
 				rcm_attr_limit(rcm_dev_max_sends(&dev->attr)));
@@ -25,7 +27,7 @@ static int rcm_attr_dev_tx(const struct fi_tx_attr *hints,
 	if (!ret)
 		ret = rcm_refuse_more(why, "tx_attr->iov_limit",
 				      hints->iov_limit,
-				      rcm_attr_limit(dev->attr.max_sge));
+				      rcm_attr_limit(most_iov));
 	if (!ret && dev->iwarp)
 		ret = rcm_refuse_bits(why, "tx_attr->op_flags", hints->op_flags,
 				      RCM_TX_OP_FLAGS & ~RCM_IWARP_NO_FLAGS,
@@ -167,7 +169,8 @@ int rcm_attr_check_dev(const struct fi_info *hints, const struct fi_info *offer,
 	if (!ret && hints->ep_attr)
 		ret = rcm_attr_dev_ep(hints->ep_attr, offer->ep_attr, why);
 	if (!ret && hints->tx_attr)
-		ret = rcm_attr_dev_tx(hints->tx_attr, dev, why);
+		ret = rcm_attr_dev_tx(hints->tx_attr, rcm_info_caps(hints), dev,
+				      why);
 	if (!ret)
 		ret = rcm_attr_dev_rx_ctx(hints, dev, why);
 	if (!ret && hints->domain_attr)

@@ -105,7 +105,7 @@ static int rcm_search_add(struct rcm_search *s, const struct rcm_target *t,
 	if (!info)
 		return -FI_ENOMEM;
 	rcm_info_narrow(info, s->version, s->hints);
-	rcm_info_fit_shared(info, dev);
+	rcm_info_fit(info, dev);
 	if (s->layered)
 		rcm_nic_set_layered(info->nic);
 	if (rcm_domain_name(rcm_search_opened(s->hints)))

@@ -102,6 +102,7 @@ struct fake_dev_conf {
 	int max_qp;	  /* 65536 */
 	int max_qp_wr;	  /* 16384 */
 	int max_sge;	  /* 16 */
+	int max_sge_rd;	  /* max_sge; of a read */
 	int max_mr;	  /* 65536 */
 	int max_srq;	  /* 1024; -1: none */
 	int max_srq_wr;	  /* 16384 */

@@ -210,7 +210,7 @@ int fake_query_device(struct ibv_context *ctx, struct ibv_device_attr *attr)
 	attr->max_qp = fake_or(conf->max_qp, 65536);
 	attr->max_qp_wr = fake_or(conf->max_qp_wr, 16384);
 	attr->max_sge = fake_or(conf->max_sge, 16);
-	attr->max_sge_rd = attr->max_sge;
+	attr->max_sge_rd = fake_or(conf->max_sge_rd, attr->max_sge);
 	attr->max_cq = fake_or(conf->max_cq, 65536);
 	attr->max_cqe = fake_or(conf->max_cqe, 32767);
 	attr->max_mr = fake_or(conf->max_mr, 65536);

@@ -56,6 +56,9 @@ static int fake_send_check(struct fake_qp *qp, const struct ibv_send_wr *wr)
 		/* there is nothing of it that could go inline */
 		if (wr->send_flags & IBV_SEND_INLINE)
 			return EINVAL;
+		if (qp->dev->conf.max_sge_rd &&
+		    wr->num_sge > qp->dev->conf.max_sge_rd)
+			return EINVAL;
 		break;
 	default:
 		return EINVAL;

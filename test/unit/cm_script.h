@@ -39,6 +39,7 @@ static struct script {
 	size_t data_len; /* private data of the last message */
 	uint8_t data[256];
 	struct rdma_conn_param param;
+	bool no_reads; /* what the two sides have agreed on */
 	struct ibv_qp_attr attr[IBV_QPS_ERR + 1]; /* the last of each state */
 	int mask[IBV_QPS_ERR + 1];
 	struct sockaddr_storage src, dst; /* of the last resolve_addr */
@@ -204,8 +205,11 @@ static int sc_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *attr,
 	*mask = masks[attr->qp_state];
 	attr->port_num = 1;
 	attr->timeout = 14;
-	attr->max_dest_rd_atomic = 200;
-	attr->max_rd_atomic = 201;
+	attr->max_dest_rd_atomic = sc.no_reads ? 0 : 200;
+	attr->max_rd_atomic = sc.no_reads ? 0 : 201;
+	attr->qp_access_flags = IBV_ACCESS_REMOTE_READ |
+				IBV_ACCESS_REMOTE_WRITE |
+				IBV_ACCESS_REMOTE_ATOMIC;
 	return sc_call("attr");
 }
 

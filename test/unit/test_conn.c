@@ -219,11 +219,47 @@ Test(conn, queue_pair_is_moved_with_the_configured_limits)
 		cr_expect_eq(sc.attr[IBV_QPS_RTR].min_rnr_timer, 12);
 		cr_expect_eq(sc.attr[IBV_QPS_RTR].max_dest_rd_atomic, 16);
 		cr_expect_eq(sc.attr[IBV_QPS_RTS].max_rd_atomic, 8);
+		cr_expect(conn->pulls);
 		cr_expect_eq(sc.attr[IBV_QPS_RTS].retry_cnt, 5);
 		cr_expect_eq(sc.attr[IBV_QPS_RTS].rnr_retry, 6);
 		cr_expect_eq(sc.attr[IBV_QPS_RTS].timeout, 14);
 		cr_expect(sc.mask[IBV_QPS_RTR] & IBV_QP_MIN_RNR_TIMER);
 		cr_expect(!(sc.mask[IBV_QPS_INIT] & IBV_QP_MIN_RNR_TIMER));
+		end(conn);
+	}
+}
+
+/* A device would keep a read for ever then; in either role. */
+Test(conn, peer_that_grants_no_reads_is_known)
+{
+	static const enum rcm_fsm_state before[] = { RCM_ST_REQ_SENT,
+						     RCM_ST_REQ_READY };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct rcm_conn *conn = at(before[i]);
+
+		sc.no_reads = true;
+		fire(conn, i ? RCM_EV_ACCEPT : RCM_EV_CONN_RESP);
+		cr_expect_eq(sc.attr[IBV_QPS_RTR].max_dest_rd_atomic, 0);
+		cr_expect_eq(sc.attr[IBV_QPS_RTS].max_rd_atomic, 0);
+		cr_expect(!conn->pulls);
+		end(conn);
+	}
+}
+
+Test(conn, queue_pair_grants_what_is_configured_and_no_more)
+{
+	static const int access[] = { 0, IBV_ACCESS_REMOTE_READ,
+				      IBV_ACCESS_REMOTE_READ |
+					      IBV_ACCESS_REMOTE_WRITE };
+
+	for (size_t i = 0; i < RCM_ARRAY_SIZE(access); i++) {
+		struct rcm_conn *conn = at(RCM_ST_REQ_SENT);
+
+		conn->cfg.access = access[i];
+		fire(conn, RCM_EV_CONN_RESP);
+		cr_expect_eq(sc.attr[IBV_QPS_INIT].qp_access_flags,
+			     (unsigned int)access[i]);
 		end(conn);
 	}
 }

@@ -45,6 +45,15 @@ static void set_up_no_reads(void)
 	ask_for_rma();
 }
 
+static void set_up_short_reads(void)
+{
+	static const struct fake_dev_conf conf = { .addrs = { "10.77.0.1" },
+						   .max_sge_rd = 1 };
+
+	net_begin(&n, &conf, 1);
+	ask_for_rma();
+}
+
 static void tear_down(void)
 {
 	net_end(&n);
@@ -53,6 +62,8 @@ static void tear_down(void)
 TestSuite(rma, .init = set_up, .fini = tear_down);
 TestSuite(rma_no_inline, .init = set_up_no_inline, .fini = tear_down);
 TestSuite(rma_no_reads, .init = set_up_no_reads, .fini = tear_down);
+
+TestSuite(rma_short_reads, .init = set_up_short_reads, .fini = tear_down);
 
 static void join_pair(void)
 {
@@ -894,6 +905,25 @@ Test(rma_no_reads, read_of_a_peer_that_grants_none_is_refused_at_once)
 		cr_assert_eq(read_by(call, 8, NULL), -FI_EOPNOTSUPP);
 	cr_assert_eq(write_by(WRITE, 8, &n), 0);
 	cr_assert_eq(comp_of(0).context, &n);
+}
+
+/* iWARP devices have one; the rest of an endpoint may have more. */
+Test(rma_short_reads, buffers_of_a_read_are_those_of_the_device)
+{
+	n.hints->tx_attr->iov_limit = 2;
+	cr_assert_eq(net_open_domain(&n), -FI_ENODATA);
+	n.hints->tx_attr->iov_limit = 0;
+	join_pair();
+	cr_assert_eq(n.info->tx_attr->iov_limit, 1);
+	cr_assert_eq(read_by(READV, 8, &n), -FI_EINVAL);
+	cr_assert_eq(read_by(READ, 8, &n), 0);
+	cr_assert_eq(net_close(&n), 0);
+	cr_assert_eq(net_init(&n), 0);
+	ask_for_rma();
+	n.hints->caps = FI_MSG | FI_RMA | FI_WRITE | FI_REMOTE_WRITE;
+	join_pair();
+	cr_assert_gt(n.info->tx_attr->iov_limit, 1);
+	cr_assert_eq(write_by(WRITEV, 8, &n), 0);
 }
 
 /* design D12: what has no descriptor is lent for the operation */

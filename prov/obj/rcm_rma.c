@@ -66,6 +66,19 @@ static inline void rcm_rma_set_op(struct rcm_tx *tx, enum rcm_op op)
 	tx->flags = (tx->flags & ~RCM_TX_INJECT) | RCM_TX_PULL;
 }
 
+/* TX has its buffers: the rest of it, and off it goes. */
+static ssize_t rcm_rma_post(struct rcm_ep *ep, struct rcm_tx *tx,
+			    const struct rcm_rma *rma)
+{
+	ssize_t ret = rcm_rma_aim(ep, tx, rma->addr, rma->key);
+
+	if (!ret && (tx->flags & RCM_TX_IMM))
+		ret = rcm_rma_data(ep, tx, rma->data);
+	if (rcm_unlikely(ret))
+		return rcm_sq_refuse(&ep->qp, ret);
+	return rcm_sq_post(&ep->qp, tx);
+}
+
 /* Any single buffer. */
 static __attribute__((noinline)) ssize_t
 rcm_rma_post_any(struct rcm_ep *ep, enum rcm_op op, const void *buf, size_t len,
@@ -73,18 +86,12 @@ rcm_rma_post_any(struct rcm_ep *ep, enum rcm_op op, const void *buf, size_t len,
 {
 	struct rcm_tx tx;
 	struct ibv_sge sge;
-	ssize_t ret;
 
 	tx.context = rma->context;
 	tx.flags = flags;
 	rcm_rma_set_op(&tx, op);
 	rcm_post_buf(&tx, &sge, buf, len, desc);
-	ret = rcm_rma_aim(ep, &tx, rma->addr, rma->key);
-	if (!ret && (flags & RCM_TX_IMM))
-		ret = rcm_rma_data(ep, &tx, rma->data);
-	if (rcm_unlikely(ret))
-		return rcm_sq_refuse(&ep->qp, ret);
-	return rcm_sq_post(&ep->qp, &tx);
+	return rcm_rma_post(ep, &tx, rma);
 }
 
 static ssize_t rcm_rma_post_iov(struct rcm_ep *ep, enum rcm_op op,
@@ -100,55 +107,50 @@ static ssize_t rcm_rma_post_iov(struct rcm_ep *ep, enum rcm_op op,
 	tx.flags = flags;
 	rcm_rma_set_op(&tx, op);
 	ret = rcm_post_iov(ep, &tx, &from, iov, desc, count);
-	if (!ret)
-		ret = rcm_rma_aim(ep, &tx, rma->addr, rma->key);
-	if (!ret && (flags & RCM_TX_IMM))
-		ret = rcm_rma_data(ep, &tx, rma->data);
 	if (rcm_unlikely(ret))
 		return rcm_sq_refuse(&ep->qp, ret);
-	return rcm_sq_post(&ep->qp, &tx);
+	return rcm_rma_post(ep, &tx, rma);
 }
 
 /*
  * The peer's side of a call with flags: one piece, since a work request has
- * one, into which what is asked for fits. LEN is what the call moves.
+ * one, into which what is moved fits. That of no bytes is not looked at.
  */
-static inline ssize_t rcm_rma_check_target(const struct fi_msg_rma *msg,
-					   uint64_t len)
+static inline ssize_t rcm_rma_read_target(const struct rcm_ep *ep,
+					  const struct fi_msg_rma *msg,
+					  struct rcm_rma *rma)
 {
-	if (rcm_unlikely(msg->rma_iov_count > 1))
+	size_t i, count = msg->msg_iov ? msg->iov_count : 0;
+	uint64_t len = 0;
+
+	if (rcm_unlikely(count > ep->limits.tx_iov || msg->rma_iov_count > 1))
 		return -FI_EINVAL;
+	for (i = 0; i < count; i++)
+		len += msg->msg_iov[i].iov_len;
 	if (!len)
 		return 0;
-	return msg->rma_iov_count == 1 && msg->rma_iov &&
-			       msg->rma_iov->len >= len ?
-		       0 :
-		       -FI_EINVAL;
+	if (rcm_unlikely(!msg->rma_iov_count || !msg->rma_iov ||
+			 msg->rma_iov->len < len))
+		return -FI_EINVAL;
+	rma->addr = msg->rma_iov->addr;
+	rma->key = msg->rma_iov->key;
+	return 0;
 }
 
 static __attribute__((noinline)) ssize_t
 rcm_rma_postmsg_any(struct rcm_ep *ep, enum rcm_op op,
 		    const struct fi_msg_rma *msg, uint64_t flags)
 {
-	struct rcm_msg_iov from;
-	struct rcm_tx tx;
-	ssize_t ret;
+	struct rcm_rma rma = { .data = msg->data, .context = msg->context };
+	uint32_t tx_flags = rcm_post_called(ep, flags);
+	ssize_t ret = rcm_rma_read_target(ep, msg, &rma);
 
-	tx.context = msg->context;
-	tx.flags = rcm_post_called(ep, flags);
-	rcm_rma_set_op(&tx, op);
-	ret = rcm_post_iov(ep, &tx, &from, msg->msg_iov, msg->desc,
-			   msg->iov_count);
-	if (!ret)
-		ret = rcm_rma_check_target(msg, tx.len);
-	if (!ret)
-		ret = rcm_rma_aim(ep, &tx, tx.len ? msg->rma_iov->addr : 0,
-				  tx.len ? msg->rma_iov->key : 0);
-	if (!ret && (flags & FI_REMOTE_CQ_DATA))
-		ret = rcm_rma_data(ep, &tx, msg->data);
 	if (rcm_unlikely(ret))
 		return rcm_sq_refuse(&ep->qp, ret);
-	return rcm_sq_post(&ep->qp, &tx);
+	if (flags & FI_REMOTE_CQ_DATA)
+		tx_flags |= RCM_TX_IMM;
+	return rcm_rma_post_iov(ep, op, msg->msg_iov, msg->desc, msg->iov_count,
+				&rma, tx_flags);
 }
 
 /* Which of FLAGS a write cannot keep; that with data ends like a message. */

@@ -288,22 +288,21 @@ static int rcm_conn_act_disconnect(struct rcm_conn *conn)
 	return 0;
 }
 
-/* Tells the peer that nothing comes of it, as far as there is one. */
+/*
+ * Tells the peer that nothing comes of it, where the turn is ours. While the
+ * kernel waits for the peer and repeats a request or an answer, rdma_reject()
+ * would say so, but leave the repetition running, and rdma_destroy_id() wait
+ * for its end, a minute or more. Left alone, rdma_destroy_id() stops it and
+ * tells the peer at once.
+ */
 static void rcm_conn_withdraw(struct rcm_conn *conn)
 {
-	int ret;
-
 	switch (conn->state) {
-	case RCM_ST_REQ_SENT:
+	case RCM_ST_REQ_SENT: /* its answer has come, and is no use */
 	case RCM_ST_REQ_RCVD:
 	case RCM_ST_REQ_READY:
+	case RCM_ST_DOWN: /* likewise */
 		(void)rcm_sys->reject(conn->id, &rcm_conn_no_data, 1);
-		break;
-	case RCM_ST_ACCEPTED:
-		/* the last word may have arrived, with its event unread */
-		ret = rcm_sys->reject(conn->id, &rcm_conn_no_data, 1);
-		if (ret)
-			(void)rcm_sys->disconnect(conn->id);
 		break;
 	default: /* the kernel has not spoken with the peer yet */
 		break;

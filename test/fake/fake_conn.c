@@ -214,7 +214,11 @@ int fake_reject(struct rdma_cm_id *vid, const void *data, uint8_t len)
 
 	if (err)
 		return fake_leave(err);
-	if (id->state != FAKE_ID_REQ_RCVD || len > FAKE_REJ_DATA)
+	/* the kernel goes on repeating what it has sent; destroying waits */
+	if (id->state == FAKE_ID_REQ_SENT || id->state == FAKE_ID_REP_SENT)
+		fake_problem("rdma_reject while the peer's answer is due");
+	if ((id->state != FAKE_ID_REQ_RCVD && id->state != FAKE_ID_REP_RCVD) ||
+	    len > FAKE_REJ_DATA)
 		return fake_leave(EINVAL);
 	if (id->peer)
 		fake_tell_reject(id->peer, FAKE_REJ_CONSUMER, data, len);

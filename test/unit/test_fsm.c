@@ -67,7 +67,7 @@ Test(fsm, cell_without_a_row_is_misuse_for_calls_and_late_for_events)
 							     RCM_CELL_LATE,
 				     "%s", where(s, e));
 	}
-	cr_expect_eq(n[RCM_CELL_ROW], 78);
+	cr_expect_eq(n[RCM_CELL_ROW], 80);
 	cr_expect_eq(n[RCM_CELL_ROW] + n[RCM_CELL_MISUSE] + n[RCM_CELL_LATE],
 		     RCM_ST_COUNT * RCM_EV_COUNT);
 }
@@ -394,6 +394,10 @@ static struct ref_answer ref_step(struct ref *r, enum rcm_fsm_event ev,
 {
 	if (ev <= RCM_EV_LAST_USER)
 		return r->closed ? MISUSE : ref_user(r, ev, fails);
+	/* what the peer takes for a beginning is answered */
+	if (r->down && !r->closed &&
+	    (ev == RCM_EV_CONN_RESP || ev == RCM_EV_ESTAB))
+		return OK(NONE);
 	return r->closed || r->down ? LATE : ref_event(r, ev, fails);
 }
 

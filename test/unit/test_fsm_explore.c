@@ -166,7 +166,8 @@ static bool kernel_disconnect(struct world *w, int i)
 	}
 }
 
-static bool kernel_reject(struct world *w, int i)
+/* What rdma_destroy_id() says before it has the last word of the peer. */
+static bool kernel_give_up(struct world *w, int i)
 {
 	struct side *s = &w->side[i];
 
@@ -186,6 +187,16 @@ static bool kernel_reject(struct world *w, int i)
 	return true;
 }
 
+/* Beside what it says, the kernel goes on repeating what waits for an answer. */
+static bool kernel_reject(struct world *w, int i)
+{
+	enum kernel k = w->side[i].kernel;
+
+	if (k == K_REQ_SENT || k == K_REP_SENT)
+		fault("a reject leaves the kernel waiting", i);
+	return kernel_give_up(w, i);
+}
+
 static bool kernel_move(struct side *s, enum kernel from, enum kernel to)
 {
 	if (s->kernel != from)
@@ -198,7 +209,7 @@ static void kernel_destroy(struct world *w, int i)
 {
 	struct side *s = &w->side[i];
 
-	if (!kernel_reject(w, i))
+	if (!kernel_give_up(w, i))
 		(void)kernel_disconnect(w, i);
 	s->kernel = K_GONE;
 	s->n_queue = 0;
@@ -287,11 +298,8 @@ static void withdraw(struct world *w, int i)
 	case RCM_ST_REQ_SENT:
 	case RCM_ST_REQ_RCVD:
 	case RCM_ST_REQ_READY:
+	case RCM_ST_DOWN:
 		(void)kernel_reject(w, i);
-		break;
-	case RCM_ST_ACCEPTED:
-		if (!kernel_reject(w, i))
-			(void)kernel_disconnect(w, i);
 		break;
 	default:
 		break;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "real.h"
@@ -329,6 +330,49 @@ Test(connect, unanswered_request_is_refused_at_close)
 	r.eq = NULL;
 	real_expect_err(r.a.eq, &err);
 	cr_assert_eq(err.err, FI_ECONNREFUSED, "%s", fi_strerror(err.err));
+	real_close(&r);
+}
+
+/* The ms that closing takes. */
+static int64_t ms_to_close(struct real_side *side)
+{
+	struct timespec t0, t1;
+
+	clock_gettime(CLOCK_MONOTONIC, &t0);
+	real_side_close(side);
+	clock_gettime(CLOCK_MONOTONIC, &t1);
+	return (int64_t)(t1.tv_sec - t0.tv_sec) * 1000 +
+	       (t1.tv_nsec - t0.tv_nsec) / 1000000;
+}
+
+/*
+ * Neither end waits for the other when it closes before it has the other's
+ * answer, and the other gets to know.
+ */
+Test(connect, close_waits_for_no_answer, .timeout = 300)
+{
+	struct fi_eq_err_entry err;
+	struct fi_info *info, *req;
+	struct real r;
+
+	real_open(&r, NULL);
+	info = real_peer_info(&r);
+	real_side_open(&r, &r.a, info);
+	real_ok(fi_connect(r.a.ep, info->dest_addr, NULL, 0));
+	req = real_request(&r);
+	cr_assert_lt(ms_to_close(&r.a), 5000, "a request without an answer");
+	(void)fi_reject(r.pep, req->handle, NULL, 0); /* perhaps too late */
+	fi_freeinfo(req);
+
+	real_side_open(&r, &r.a, info);
+	real_ok(fi_connect(r.a.ep, info->dest_addr, NULL, 0));
+	req = real_request(&r);
+	real_side_open(&r, &r.b, req);
+	real_ok(fi_accept(r.b.ep, NULL, 0));
+	cr_assert_lt(ms_to_close(&r.b), 5000, "an answer without last word");
+	real_expect_err(r.a.eq, &err);
+	fi_freeinfo(req);
+	fi_freeinfo(info);
 	real_close(&r);
 }
 

@@ -209,9 +209,9 @@ static inline struct rcm_hwcq *rcm_cqset_next_hw(struct rcm_cqset *cs)
  * on, all goes to the software queue, to keep the order; it was empty, so a
  * batch fits. Returns the entries put.
  */
-static inline size_t rcm_cqset_convert(struct rcm_cqset *cs,
-				       const struct ibv_wc *wc, int n,
-				       char *buf)
+static inline __attribute__((always_inline)) size_t
+rcm_cqset_convert(struct rcm_cqset *cs, const struct ibv_wc *wc, int n,
+		  char *buf)
 {
 	struct rcm_done done;
 	size_t put = 0;
@@ -304,8 +304,8 @@ static ssize_t rcm_cqset_read_all(struct rcm_cqset *cs, char *buf, size_t count)
 }
 
 /* The usual read: one hardware queue, nothing in software, one batch. */
-static inline ssize_t rcm_cqset_read_locked(struct rcm_cqset *cs, char *buf,
-					    size_t count)
+static inline __attribute__((always_inline)) ssize_t
+rcm_cqset_read_locked(struct rcm_cqset *cs, char *buf, size_t count)
 {
 	struct ibv_wc wc[RCM_BATCH];
 	size_t put;

@@ -106,23 +106,35 @@ static inline bool rcm_wc_fill(const struct ibv_wc *wc, uint8_t kind,
 	return kind & RCM_SLOT_ENTRY;
 }
 
-/* Retires what succeeded. True when an entry is due: *DONE is filled. */
+/*
+ * Retires what succeeded. True when an entry is due: *DONE is filled. What is
+ * rare has a struct of its own, so that *DONE need not be in memory.
+ */
 static inline __attribute__((always_inline)) bool
 rcm_wc_done(struct rcm_cqset *cs, const struct ibv_wc *wc,
 	    struct rcm_done *done)
 {
 	struct rcm_ring *ring = rcm_wc_ring(cs, wc);
 	uint32_t pos = (uint32_t)wc->wr_id;
+	struct rcm_done rare;
 	uint8_t kind;
+	bool due;
 
-	if (rcm_unlikely(!rcm_ring_holds(ring, pos)))
-		return rcm_wc_other(cs, wc, done);
+	if (rcm_unlikely(!rcm_ring_holds(ring, pos))) {
+		due = rcm_wc_other(cs, wc, &rare);
+		*done = rare;
+		return due;
+	}
 	/* all that the slot tells, before the producer may fill it again */
 	kind = ring->kind[pos & ring->mask];
 	done->op_context = ring->context[pos & ring->mask];
 	if (rcm_unlikely(kind & RCM_SLOT_SPECIAL)) {
-		if (kind & RCM_SLOT_MULTI)
-			return rcm_multi_done(cs, ring, wc, done);
+		if (kind & RCM_SLOT_MULTI) {
+			rare.op_context = done->op_context;
+			due = rcm_multi_done(cs, ring, wc, &rare);
+			*done = rare;
+			return due;
+		}
 		rcm_slot_end(ring, pos, rcm_wc_ended(wc, kind), 0,
 			     wc->byte_len);
 	}

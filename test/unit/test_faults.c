@@ -10,6 +10,7 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <rdma/fi_rma.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -514,6 +515,57 @@ static int run_lent(struct net *n)
 	return ret ? (int)ret : net_recv(n, 0, 0, 64, NULL);
 }
 
+static void prepare_rma(struct net *n)
+{
+	n->hints->caps |= FI_RMA;
+	n->hints->mode |= FI_RX_CQ_DATA;
+	n->hints->domain_attr->mr_mode &= ~FI_MR_LOCAL;
+}
+
+/* A read or write of LEN bytes, with a descriptor or without. */
+static ssize_t post_rma(struct net *n, size_t len, bool reads, uint64_t flags,
+			void *desc)
+{
+	struct net_side *s = &n->side[0];
+	struct iovec iov = { s->buf, len };
+	struct fi_rma_iov there = { .addr = (uintptr_t)n->side[1].buf,
+				    .len = len,
+				    .key = fi_mr_key(n->side[1].mr) };
+	struct fi_msg_rma msg = { .msg_iov = &iov,
+				  .desc = &desc,
+				  .iov_count = 1,
+				  .rma_iov = &there,
+				  .rma_iov_count = 1 };
+
+	return reads ? fi_readmsg(s->ep, &msg, flags) :
+		       fi_writemsg(s->ep, &msg, flags);
+}
+
+/* Each way that the memory takes; the last two are left to the close. */
+static int run_rma(struct net *n)
+{
+	static const size_t lens[] = { 32, 300, 6000 };
+	void *desc = NULL;
+	ssize_t ret = run_join(n);
+
+	for (int i = 0; i < 12 && !ret; i++) {
+		desc = (i & 1) ? n->side[0].desc : NULL;
+		ret = post_rma(n, lens[i % 3], i >= 6, (i & 2) ? FI_MORE : 0,
+			       desc);
+	}
+	if (!ret)
+		ret = run_reap(n, n->side[0].cq, 12);
+	if (!ret)
+		ret = fi_recv(n->side[1].ep, NULL, 0, NULL, 0, NULL);
+	if (!ret)
+		ret = post_rma(n, 6000, false, FI_REMOTE_CQ_DATA, NULL);
+	for (int i = 0; i < 2 && !ret; i++)
+		ret = run_reap(n, n->side[i].cq, 1);
+	for (int i = 0; i < 2 && !ret; i++)
+		ret = post_rma(n, 6000, i, FI_MORE, NULL);
+	return (int)ret;
+}
+
 static void prepare_packed(struct net *n)
 {
 	n->hints->caps |= FI_MULTI_RECV;
@@ -582,6 +634,9 @@ static const struct scenario bounced = { .run = run_whole, .conf = &no_inline };
 static const struct scenario lent = { .run = run_lent,
 				      .prepare = prepare_lent,
 				      .survives = "reg_mr" };
+static const struct scenario rma = { .run = run_rma,
+				     .prepare = prepare_rma,
+				     .survives = "reg_mr" };
 static const struct scenario late = { .run = run_outstanding,
 				      .conf = &lagging };
 
@@ -750,6 +805,21 @@ Test(faults, unregistered_messages_survive_each_allocation)
 Test(faults, unregistered_messages_survive_the_end_of_everything)
 {
 	all_calls_fail(&lent);
+}
+
+Test(faults, reads_and_writes_survive_each_call)
+{
+	every_call_fails(&rma);
+}
+
+Test(faults, reads_and_writes_survive_each_allocation)
+{
+	every_allocation_fails(&rma);
+}
+
+Test(faults, reads_and_writes_survive_the_end_of_everything)
+{
+	all_calls_fail(&rma);
 }
 
 Test(faults, late_flushes_survive_each_call)

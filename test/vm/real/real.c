@@ -122,6 +122,10 @@ static void real_bind(struct real *r, struct real_side *side)
 		real_bind_cntr(r, side->ep, &side->txcntr, FI_SEND);
 		real_bind_cntr(r, side->ep, &side->rxcntr, FI_RECV);
 	}
+	if (r->opts.counted && (r->opts.caps & FI_RMA)) {
+		real_bind_cntr(r, side->ep, &side->rdcntr, FI_READ);
+		real_bind_cntr(r, side->ep, &side->wrcntr, FI_WRITE);
+	}
 }
 
 void real_side_open(struct real *r, struct real_side *side,
@@ -152,6 +156,8 @@ void real_side_close(struct real_side *side)
 	real_close_fid(side->rxcq ? &side->rxcq->fid : NULL);
 	real_close_fid(side->txcntr ? &side->txcntr->fid : NULL);
 	real_close_fid(side->rxcntr ? &side->rxcntr->fid : NULL);
+	real_close_fid(side->rdcntr ? &side->rdcntr->fid : NULL);
+	real_close_fid(side->wrcntr ? &side->wrcntr->fid : NULL);
 	real_close_fid(side->eq ? &side->eq->fid : NULL);
 	memset(side, 0, sizeof(*side));
 }

@@ -71,6 +71,7 @@ struct real_side {
 	struct fid_eq *eq;
 	struct fid_cq *txcq, *rxcq;
 	struct fid_cntr *txcntr, *rxcntr; /* with opts.counted */
+	struct fid_cntr *rdcntr, *wrcntr; /* the same, with FI_RMA */
 	struct fid_ep *ep;
 };
 

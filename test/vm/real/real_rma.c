@@ -370,3 +370,119 @@ Test(rma, write_with_data_waits_for_its_receive)
 	cr_assert(real_filled(x.theirs, 8, 1));
 	rma_close(&x);
 }
+
+/* It uses up the context's next receive, whose buffer stays as it is. */
+Test(rma, write_with_data_uses_up_a_shared_receive)
+{
+	struct real_opts opts = rma_opts;
+	struct fi_cq_data_entry entry;
+	struct rma x;
+
+	opts.shared = true;
+	rma_open(&x, &opts);
+	real_fill(x.mine, 512, 4);
+	memset(x.theirs, 0, 8192);
+	real_ok(fi_recv(x.r.srx, x.theirs + 4096, 512,
+			real_mr(&x.r, x.theirs, 8192, FI_RECV), 0, &opts));
+	real_ok(rma_write(&x, WRITEDATA, 512));
+	real_done(x.r.b.rxcq, &entry, &opts);
+	cr_assert_eq(entry.flags, FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA);
+	cr_assert_eq(entry.data, RMA_DATA);
+	cr_assert(real_filled(x.theirs, 512, 4));
+	cr_assert_eq(x.theirs[4096], 0);
+	cr_assert_eq(x.theirs[4607], 0);
+	rma_close(&x);
+}
+
+static void rma_multi_recv(struct rma *x, uint8_t *buf, size_t len)
+{
+	struct iovec iov = { buf, len };
+	void *desc = real_mr(&x->r, buf, len, FI_RECV);
+	struct fi_msg msg = {
+		.msg_iov = &iov, .desc = &desc, .iov_count = 1, .context = buf
+	};
+
+	real_ok(fi_recvmsg(x->r.b.ep, &msg, FI_MULTI_RECV));
+}
+
+/* A buffer for many messages loses nothing to writes between them. */
+Test(rma, write_with_data_leaves_a_multi_receive_buffer_where_it_is)
+{
+	static uint8_t buf[16384];
+	struct real_opts opts = rma_opts;
+	struct fi_cq_data_entry entry;
+	struct rma x;
+	int i;
+
+	opts.caps |= FI_MULTI_RECV;
+	rma_open(&x, &opts);
+	rma_multi_recv(&x, buf, sizeof(buf));
+	real_fill(x.mine, 5000, 4);
+	for (i = 0; i < 3; i++) {
+		real_ok(rma_write(&x, WRITEDATA, 5000));
+		real_done(x.r.b.rxcq, &entry, buf);
+		cr_assert_eq(entry.flags,
+			     FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA);
+		real_done(x.r.a.txcq, &entry, &x);
+		real_ok(fi_send(x.r.a.ep, x.mine, 1000, x.desc, 0, &i));
+		real_done(x.r.b.rxcq, &entry, buf);
+		cr_assert_eq(entry.flags, FI_MSG | FI_RECV);
+		cr_assert_eq(entry.buf, buf + (ptrdiff_t)i * 1000);
+		cr_assert(real_filled(entry.buf, 1000, 4));
+		real_done(x.r.a.txcq, &entry, &i);
+	}
+	rma_close(&x);
+}
+
+/* What is to come after a read is fenced: it reads what was there before. */
+Test(rma, fenced_write_comes_after_the_read_before_it)
+{
+	struct fi_cq_data_entry entry;
+	struct rma x;
+	size_t half = RMA_MAX / 2;
+	unsigned int round;
+
+	rma_open(&x, &rma_opts);
+	for (round = 0; round < 10; round++) {
+		struct iovec iov = { x.mine + half, half };
+		struct fi_rma_iov there = { x.addr, half, x.key };
+		struct fi_msg_rma msg = { .msg_iov = &iov,
+					  .desc = &x.desc,
+					  .iov_count = 1,
+					  .rma_iov = &there,
+					  .rma_iov_count = 1,
+					  .context = &there };
+
+		real_fill(x.theirs, half, round);
+		memset(x.mine + half, 0xff, half);
+		real_ok(fi_read(x.r.a.ep, x.mine, half, x.desc, 0, x.addr,
+				x.key, &x));
+		real_ok(fi_writemsg(x.r.a.ep, &msg, FI_FENCE));
+		real_done(x.r.a.txcq, &entry, &x);
+		cr_assert(real_filled(x.mine, half, round));
+		real_done(x.r.a.txcq, &entry, &there);
+	}
+	rma_close(&x);
+}
+
+/* Reads and writes are counted, receives that went for them are not. */
+Test(rma, counters_count_reads_and_writes)
+{
+	struct real_opts opts = rma_opts;
+	struct rma x;
+	int i;
+
+	opts.counted = true;
+	opts.cntr_wait = FI_WAIT_FD;
+	rma_open(&x, &opts);
+	for (i = 0; i < 4; i++)
+		real_ok(rma_read(&x, READ, 65536));
+	real_ok(rma_write(&x, INJECT, 8));
+	real_ok(fi_recv(x.r.b.ep, NULL, 0, NULL, 0, NULL));
+	real_ok(rma_write(&x, WRITEDATA, 65536));
+	real_ok(fi_cntr_wait(x.r.a.rdcntr, 4, REAL_PATIENCE));
+	real_ok(fi_cntr_wait(x.r.a.wrcntr, 2, REAL_PATIENCE));
+	cr_assert_eq(fi_cntr_read(x.r.a.txcntr), 0);
+	cr_assert_eq(fi_cntr_read(x.r.b.rxcntr), 0);
+	rma_close(&x);
+}

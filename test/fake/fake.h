@@ -109,6 +109,7 @@ struct fake_dev_conf {
 	int max_srq_sge;  /* 16 */
 	int max_inline;	  /* 256; -1: none */
 	int max_rd_atom;  /* 16; -1: none */
+	int atomic_cap;	  /* IBV_ATOMIC_HCA; -1: none */
 	uint32_t max_msg_sz; /* 1 GiB */
 };
 

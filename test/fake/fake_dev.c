@@ -218,7 +218,8 @@ int fake_query_device(struct ibv_context *ctx, struct ibv_device_attr *attr)
 	attr->max_qp_rd_atom = fake_srq_limit(conf->max_rd_atom, 16);
 	attr->max_res_rd_atom = 1024;
 	attr->max_qp_init_rd_atom = fake_srq_limit(conf->max_rd_atom, 16);
-	attr->atomic_cap = IBV_ATOMIC_HCA;
+	attr->atomic_cap = conf->atomic_cap < 0 ? IBV_ATOMIC_NONE :
+						  IBV_ATOMIC_HCA;
 	attr->max_srq = fake_srq_limit(conf->max_srq, 1024);
 	attr->max_srq_wr = fake_or(conf->max_srq_wr, 16384);
 	attr->max_srq_sge = fake_or(conf->max_srq_sge, 16);

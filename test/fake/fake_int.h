@@ -112,12 +112,19 @@ struct fake_wr {
 	enum ibv_wr_opcode opcode; /* of a send queue's */
 	uint64_t remote_addr;
 	uint32_t rkey;
+	uint64_t compare_add, swap; /* of an atomic one */
 	uint32_t imm_data;
 	unsigned int n_sge;
 	struct ibv_sge *sge;
 	uint8_t *copy; /* of inline data */
 	size_t len;
 };
+
+static inline bool fake_wr_is_atomic(const struct fake_wr *wr)
+{
+	return wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	       wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
 
 struct fake_srq {
 	struct rcm_list node;

@@ -52,6 +52,11 @@ static int fake_send_check(struct fake_qp *qp, const struct ibv_send_wr *wr)
 	case IBV_WR_RDMA_WRITE:
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
 		break;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		if (qp->dev->conf.atomic_cap < 0)
+			return EINVAL;
+		/* fall through */
 	case IBV_WR_RDMA_READ:
 		/* there is nothing of it that could go inline */
 		if (wr->send_flags & IBV_SEND_INLINE)
@@ -91,9 +96,16 @@ static int fake_send_one(struct fake_qp *qp, const struct ibv_send_wr *swr)
 	wr->imm_data = swr->imm_data;
 	wr->opcode = swr->opcode;
 	fake.fences += (swr->send_flags & IBV_SEND_FENCE) != 0;
-	if (swr->opcode != IBV_WR_SEND && swr->opcode != IBV_WR_SEND_WITH_IMM) {
+	if (swr->opcode != IBV_WR_SEND && swr->opcode != IBV_WR_SEND_WITH_IMM &&
+	    !fake_wr_is_atomic(wr)) {
 		wr->remote_addr = swr->wr.rdma.remote_addr;
 		wr->rkey = swr->wr.rdma.rkey;
+	}
+	if (fake_wr_is_atomic(wr)) {
+		wr->remote_addr = swr->wr.atomic.remote_addr;
+		wr->rkey = swr->wr.atomic.rkey;
+		wr->compare_add = swr->wr.atomic.compare_add;
+		wr->swap = swr->wr.atomic.swap;
 	}
 	if (swr->send_flags & IBV_SEND_INLINE)
 		fake_wr_inline(wr);

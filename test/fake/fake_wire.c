@@ -64,9 +64,11 @@ static enum ibv_wc_status fake_wire_check_send(struct fake_qp *qp,
 		return IBV_WC_LOC_LEN_ERR;
 	if (wr->inlined)
 		return IBV_WC_SUCCESS;
-	return fake_mem_check(
-		qp, wr->sge, wr->n_sge,
-		wr->opcode == IBV_WR_RDMA_READ ? IBV_ACCESS_LOCAL_WRITE : 0);
+	return fake_mem_check(qp, wr->sge, wr->n_sge,
+			      wr->opcode == IBV_WR_RDMA_READ ||
+					      fake_wr_is_atomic(wr) ?
+				      IBV_ACCESS_LOCAL_WRITE :
+				      0);
 }
 
 static void fake_wire_copy(const struct fake_wr *send,
@@ -203,6 +205,47 @@ static bool fake_wire_read(struct fake_qp *sender, struct fake_wr *send,
 	return true;
 }
 
+/* One lock is around all of the fake, so this is as atomic as can be. */
+static uint64_t fake_wire_update(const struct fake_wr *send)
+{
+	uint64_t *word = (uint64_t *)(uintptr_t)send->remote_addr;
+	uint64_t was = *word;
+
+	if (send->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		*word = was + send->compare_add;
+	else if (was == send->compare_add)
+		*word = send->swap;
+	return was;
+}
+
+static bool fake_wire_atomic(struct fake_qp *sender, struct fake_wr *send,
+			     struct fake_qp *peer)
+{
+	struct ibv_wc wc = {
+		.status = IBV_WC_SUCCESS,
+		.opcode = send->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ?
+				  IBV_WC_FETCH_ADD :
+				  IBV_WC_COMP_SWAP,
+		.byte_len = sizeof(uint64_t)
+	};
+	enum ibv_wc_status status;
+	uint64_t was;
+
+	if (!sender->attr.max_rd_atomic)
+		return false;
+	if (!peer->attr.max_dest_rd_atomic || send->remote_addr % sizeof(was))
+		return fake_wire_deny(sender, send, peer,
+				      IBV_WC_REM_INV_REQ_ERR);
+	status = fake_mem_check_remote(peer, send->remote_addr, sizeof(was),
+				       send->rkey, IBV_ACCESS_REMOTE_ATOMIC);
+	if (status != IBV_WC_SUCCESS)
+		return fake_wire_deny(sender, send, peer, status);
+	was = fake_wire_update(send);
+	fake_wire_scatter(send, (const uint8_t *)&was, sizeof(was));
+	fake_qp_complete(sender, send, false, &wc);
+	return true;
+}
+
 /* Executes the first request; false when it has to wait. */
 static bool fake_wire_step(struct fake_qp *sender)
 {
@@ -228,6 +271,9 @@ static bool fake_wire_step(struct fake_qp *sender)
 		return fake_wire_write(sender, send, peer);
 	case IBV_WR_RDMA_READ:
 		return fake_wire_read(sender, send, peer);
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		return fake_wire_atomic(sender, send, peer);
 	default:
 		return fake_wire_message(sender, send, peer);
 	}

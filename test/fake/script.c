@@ -327,6 +327,27 @@ static int script_post_error(int accepted)
 	return err;
 }
 
+/* Where in the peer's memory a request works, and with what. */
+static void script_aim(struct script_wr *own, const struct ibv_send_wr *wr)
+{
+	switch (wr->opcode) {
+	case IBV_WR_SEND:
+	case IBV_WR_SEND_WITH_IMM:
+		break;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		own->remote_addr = wr->wr.atomic.remote_addr;
+		own->rkey = wr->wr.atomic.rkey;
+		own->compare_add = wr->wr.atomic.compare_add;
+		own->swap = wr->wr.atomic.swap;
+		break;
+	default:
+		own->remote_addr = wr->wr.rdma.remote_addr;
+		own->rkey = wr->wr.rdma.rkey;
+		break;
+	}
+}
+
 static int script_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 			    struct ibv_send_wr **bad)
 {
@@ -347,8 +368,10 @@ static int script_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 				 wr->num_sge);
 		own->opcode = wr->opcode;
 		own->flags = wr->send_flags;
-		if (wr->opcode == IBV_WR_SEND_WITH_IMM)
+		if (wr->opcode == IBV_WR_SEND_WITH_IMM ||
+		    wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
 			own->imm = be32toh(wr->imm_data);
+		script_aim(own, wr);
 	}
 	if (qp->qp.state == IBV_QPS_ERR && script.flushes)
 		script_flush(qp);

@@ -25,7 +25,9 @@ struct script_wr {
 	uint64_t wr_id;
 	enum ibv_wr_opcode opcode;
 	unsigned int flags;
-	uint32_t imm; /* host order */
+	uint32_t imm;				 /* host order */
+	uint64_t remote_addr, compare_add, swap; /* where there are such */
+	uint32_t rkey;
 	int n_sge;
 	struct ibv_sge sge[SCRIPT_MAX_SGE];
 	uint32_t len;

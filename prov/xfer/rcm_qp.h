@@ -42,6 +42,7 @@ struct rcm_sq {
 	bool key_missed;     /* said once already */
 	bool pulls;	     /* the peer lets itself be read */
 	bool pull_missed;    /* said once that it does not */
+	uint32_t read_end;   /* position behind the last read of all */
 	_Atomic(struct rcm_stage *) stage; /* FI_MORE; made at first use */
 	struct rcm_bounce *bounce;	   /* NULL while max_inline suffices */
 	struct rcm_ring ring;
@@ -183,6 +184,8 @@ enum {
 struct rcm_remote {
 	uint64_t addr;
 	uint32_t rkey;
+	/* of an atomic request: what is compared or added, what is swapped */
+	uint64_t compare_add, swap;
 };
 
 /* One request of any kind. */

@@ -15,6 +15,8 @@ const uint64_t rcm_op_flags[RCM_OP_COUNT] = {
 	[RCM_OP_READ] = FI_RMA | FI_READ,
 	[RCM_OP_WRITE] = FI_RMA | FI_WRITE,
 	[RCM_OP_REMOTE_WRITE] = FI_RMA | FI_REMOTE_WRITE,
+	[RCM_OP_FETCH] = FI_ATOMIC | FI_READ,
+	[RCM_OP_UPDATE] = FI_ATOMIC | FI_WRITE,
 };
 
 int rcm_ring_open(struct rcm_ring *ring, struct rcm_qp *qp, uint32_t depth)

@@ -28,6 +28,8 @@ enum rcm_op {
 	RCM_OP_READ,
 	RCM_OP_WRITE,
 	RCM_OP_REMOTE_WRITE, /* the peer's, with data, for which a receive went */
+	RCM_OP_FETCH,	     /* atomic, with a result: as a read */
+	RCM_OP_UPDATE,	     /* without: as a write */
 	RCM_OP_COUNT,
 };
 

@@ -74,6 +74,14 @@ static inline void rcm_wr_aim(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode,
 	wr->opcode = opcode;
 	if (opcode == IBV_WR_SEND)
 		return;
+	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ||
+	    opcode == IBV_WR_ATOMIC_CMP_AND_SWP) {
+		wr->wr.atomic.remote_addr = remote->addr;
+		wr->wr.atomic.compare_add = remote->compare_add;
+		wr->wr.atomic.swap = remote->swap;
+		wr->wr.atomic.rkey = remote->rkey;
+		return;
+	}
 	wr->wr.rdma.remote_addr = remote->addr;
 	wr->wr.rdma.rkey = remote->rkey;
 }

@@ -115,6 +115,24 @@ ssize_t rcm_sq_refused(struct rcm_sq *sq, int err)
 	return ret;
 }
 
+/*
+ * FI_ORDER_RAR: a device makes a read again when the answer is lost, and it
+ * would see what a fetching atomic request behind it has done. So that one
+ * waits for reads that may be outstanding.
+ */
+static unsigned int rcm_sq_read_fence(struct rcm_sq *sq,
+				      const struct rcm_tx *tx, uint32_t pos)
+{
+	uint32_t head = atomic_load_explicit(&sq->ring.head,
+					     memory_order_acquire);
+
+	if (tx->op == RCM_OP_READ)
+		sq->read_end = pos + 1;
+	else if (tx->op == RCM_OP_FETCH && (int32_t)(sq->read_end - head) > 0)
+		return IBV_SEND_FENCE;
+	return 0;
+}
+
 /* Fills the next slot and WR, all but where the data is; see ROOM above. */
 static inline void rcm_sq_fill(struct rcm_sq *sq, const struct rcm_tx *tx,
 			       uint32_t room, struct ibv_send_wr *wr)
@@ -141,6 +159,9 @@ static inline void rcm_sq_fill(struct rcm_sq *sq, const struct rcm_tx *tx,
 		rcm_wr_add_imm(wr, tx->imm);
 	if (tx->flags & RCM_TX_FENCE)
 		wr->send_flags |= IBV_SEND_FENCE;
+	if (tx->flags & RCM_TX_PULL)
+		wr->send_flags |= rcm_sq_read_fence(sq, tx,
+						    (uint32_t)wr->wr_id);
 }
 
 static inline ssize_t rcm_sq_post_locked(struct rcm_qp *qp,

@@ -9,6 +9,7 @@
 
 #include <rdma/fi_endpoint.h>
 
+#include "rcm_atomic.h"
 #include "rcm_cntr.h"
 #include "rcm_cq.h"
 #include "rcm_dev.h"
@@ -20,12 +21,14 @@
 #include "rcm_nic.h"
 #include "rcm_offer.h"
 #include "rcm_pollset.h"
+#include "rcm_sink.h"
 #include "rcm_srx.h"
 #include "rcm_sys.h"
 
 /* Gives back what DOMAIN has; also one that was opened only in part. */
 static void rcm_domain_teardown(struct rcm_domain *domain)
 {
+	rcm_sink_close(atomic_load(&domain->sink));
 	if (domain->td) {
 		rcm_sys->dealloc_pd(domain->pd);
 		rcm_sys->dealloc_td(domain->td);
@@ -180,18 +183,6 @@ static int rcm_no_stx_ctx(struct fid_domain *domain, struct fi_tx_attr *attr,
 	return -FI_ENOSYS;
 }
 
-static int rcm_no_query_atomic(struct fid_domain *domain,
-			       enum fi_datatype datatype, enum fi_op op,
-			       struct fi_atomic_attr *attr, uint64_t flags)
-{
-	(void)domain;
-	(void)datatype;
-	(void)op;
-	(void)attr;
-	(void)flags;
-	return -FI_EOPNOTSUPP;
-}
-
 static int rcm_no_query_collective(struct fid_domain *domain,
 				   enum fi_collective_op coll,
 				   struct fi_collective_attr *attr,
@@ -233,7 +224,7 @@ static struct fi_ops_domain rcm_domain_ops = {
 	.poll_open = rcm_pollset_open,
 	.stx_ctx = rcm_no_stx_ctx,
 	.srx_ctx = rcm_srx_open,
-	.query_atomic = rcm_no_query_atomic,
+	.query_atomic = rcm_atomic_query,
 	.query_collective = rcm_no_query_collective,
 	.endpoint2 = rcm_domain_ep_open2,
 };
@@ -358,6 +349,7 @@ int rcm_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 	d->layered = rcm_nic_is_layered(info);
 	d->lends = !(info->domain_attr->mr_mode & FI_MR_LOCAL) &&
 		   !(info->mode & RCM_OLD_LOCAL_MR);
+	d->atomics = (info->caps & FI_ATOMIC) && rcm_dev_has_atomics(&d->attr);
 	d->fid.fid.fclass = FI_CLASS_DOMAIN;
 	d->fid.fid.context = context;
 	d->fid.fid.ops = &rcm_domain_fi_ops;

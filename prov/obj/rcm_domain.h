@@ -4,6 +4,7 @@
 #ifndef RCM_DOMAIN_H
 #define RCM_DOMAIN_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include <infiniband/verbs.h>
@@ -16,6 +17,7 @@
 #include "rcm_obj.h"
 
 struct rcm_eq;
+struct rcm_sink;
 
 /* One RDMA device, opened. */
 struct rcm_domain {
@@ -29,7 +31,8 @@ struct rcm_domain {
 	struct ibv_pd *pd;
 	struct ibv_pd *base_pd;
 	struct ibv_td *td; /* in pd; NULL: the device's library locks */
-	char name[64];	   /* of the device */
+	_Atomic(struct rcm_sink *) sink; /* rcm_sink.h; made at first use */
+	char name[64];			 /* of the device */
 	struct ibv_device_attr attr;
 	uint8_t port_num;
 	uint64_t max_msg_size;
@@ -41,6 +44,7 @@ struct rcm_domain {
 	bool layered;	   /* opened by ofi_rxm or the like */
 	bool lends;	   /* buffers need no descriptor: no FI_MR_LOCAL */
 	bool iwarp;
+	bool atomics; /* regions may be targets of FI_ATOMIC */
 };
 
 /* fi_domain(3); the fabric's .domain. */

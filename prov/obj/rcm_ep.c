@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rcm_atomic.h"
 #include "rcm_cq.h"
 #include "rcm_dev.h"
 #include "rcm_domain.h"
@@ -361,6 +362,8 @@ static int rcm_ep_access(const struct rcm_ep *ep)
 		access |= IBV_ACCESS_REMOTE_READ;
 	if ((ep->caps & FI_REMOTE_WRITE) || ep->domain->iwarp)
 		access |= IBV_ACCESS_REMOTE_WRITE;
+	if ((ep->caps & FI_ATOMIC) && (ep->caps & RCM_REMOTE_CAPS))
+		access |= IBV_ACCESS_REMOTE_ATOMIC;
 	return access;
 }
 
@@ -462,7 +465,7 @@ static void rcm_ep_read_caps(struct rcm_ep *ep, const struct fi_info *info)
 	if (!ep->layered)
 		ep->write_refused |= FI_DELIVERY_COMPLETE;
 	ep->data_writes = rcm_info_rx_cq_data(info) && !ep->domain->iwarp;
-	rcm_rma_fill_ops(&ep->rma_ops, ep->caps);
+	rcm_rma_fill_ops(&ep->rma_ops, (ep->caps & FI_RMA) ? ep->caps : 0);
 }
 
 /* All that can fail but the connection, whose request stays the caller's. */
@@ -497,7 +500,8 @@ static int rcm_ep_init(struct rcm_ep *ep, const struct fi_info *info)
 	ep->fid.rma = ep->caps & FI_RMA ? &rcm_rma_ops_disabled :
 					  &rcm_no_rma_ops;
 	ep->fid.tagged = &rcm_no_tagged_ops;
-	ep->fid.atomic = &rcm_no_atomic_ops;
+	ep->fid.atomic = ep->caps & FI_ATOMIC ? &rcm_atomic_ops :
+						&rcm_no_atomic_ops;
 	ep->fid.collective = &rcm_no_collective_ops;
 	return 0;
 }

@@ -56,6 +56,8 @@ static int rcm_ep_qp_create(struct rcm_conn *conn)
 		.tally[RCM_OP_RECV] = rcm_ep_tally(ep, RCM_CNTR_RECV),
 		.tally[RCM_OP_READ] = rcm_ep_tally(ep, RCM_CNTR_READ),
 		.tally[RCM_OP_WRITE] = rcm_ep_tally(ep, RCM_CNTR_WRITE),
+		.tally[RCM_OP_FETCH] = rcm_ep_tally(ep, RCM_CNTR_READ),
+		.tally[RCM_OP_UPDATE] = rcm_ep_tally(ep, RCM_CNTR_WRITE),
 		.locked = domain->locked,
 		.multi_recv = !(ep->rx_refused & FI_MULTI_RECV),
 		.layered = ep->layered,

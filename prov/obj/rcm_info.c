@@ -146,6 +146,16 @@ static int rcm_info_fill_domain(struct fi_domain_attr *domain,
 	return 0;
 }
 
+/* What only some devices have. */
+static void rcm_info_fit_caps(struct fi_info *info, const struct rcm_dev *dev)
+{
+	if (rcm_dev_has_atomics(&dev->attr))
+		return;
+	info->caps &= ~FI_ATOMIC;
+	info->tx_attr->caps &= ~FI_ATOMIC;
+	info->rx_attr->caps &= ~FI_ATOMIC;
+}
+
 static int rcm_info_fill(struct fi_info *info, uint32_t version,
 			 const struct rcm_dev *dev,
 			 const struct rcm_dev_port *port,
@@ -163,6 +173,7 @@ static int rcm_info_fill(struct fi_info *info, uint32_t version,
 	info->mode = form.local_mr ? RCM_OLD_LOCAL_MR : 0;
 	rcm_info_fill_tx(info->tx_attr, version, dev);
 	rcm_info_fill_rx(info->rx_attr, version, dev);
+	rcm_info_fit_caps(info, dev);
 	rcm_info_fill_ep(info->ep_attr, dev, port);
 	ret = rcm_info_fill_domain(info->domain_attr, dev);
 	if (ret)

@@ -80,6 +80,15 @@ uint64_t rcm_info_caps(const struct fi_info *hints);
  */
 uint64_t rcm_info_expand(uint64_t caps);
 
+/* The primary ones among CAPS that have none of their modifiers there. */
+uint64_t rcm_info_idle(uint64_t caps);
+
+/*
+ * Whether CAPS, as granted, make RDMA writes, which may bring data with them:
+ * the writes of fi_atomic(3) do not.
+ */
+bool rcm_info_has_writes(uint64_t caps);
+
 /* HINTS (or NULL) put up with receives that are used up by a peer's writes. */
 bool rcm_info_rx_cq_data(const struct fi_info *hints);
 

@@ -16,6 +16,7 @@ static const struct {
 } rcm_caps_rows[] = {
 	{ FI_MSG, FI_SEND | FI_RECV },
 	{ FI_RMA, FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE },
+	{ FI_ATOMIC, FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE },
 };
 
 uint64_t rcm_info_expand(uint64_t caps)
@@ -39,6 +40,22 @@ uint64_t rcm_info_expand(uint64_t caps)
 		bare &= ~rcm_caps_rows[i].mods;
 	}
 	return all;
+}
+
+uint64_t rcm_info_idle(uint64_t caps)
+{
+	uint64_t idle = 0;
+
+	for (size_t i = 0; i < RCM_ARRAY_SIZE(rcm_caps_rows); i++) {
+		if (!(caps & rcm_caps_rows[i].mods))
+			idle |= caps & rcm_caps_rows[i].primary;
+	}
+	return idle;
+}
+
+bool rcm_info_has_writes(uint64_t caps)
+{
+	return (caps & FI_RMA) && (caps & RCM_WRITE_CAPS);
 }
 
 /* Can a peer have keys and addresses of regions as HINTS want them? */

@@ -24,14 +24,11 @@ static void rcm_narrow_size(size_t *value, size_t asked)
 static uint64_t rcm_narrow_caps(uint64_t side, uint64_t mods, uint64_t caps,
 				uint64_t asked)
 {
-	uint64_t rest;
-
 	caps &= side;
 	asked = rcm_info_expand(asked) & side;
 	if (asked & mods)
 		caps &= asked | ~(mods | RCM_PRIMARY_CAPS);
-	rest = rcm_info_expand(caps & mods);
-	caps &= rest | ~RCM_PRIMARY_CAPS;
+	caps &= ~rcm_info_idle(caps);
 	return (caps & mods) ? caps : 0;
 }
 
@@ -103,7 +100,8 @@ static void rcm_narrow_prefix(struct fi_info *info, const struct fi_info *hints)
 static void rcm_narrow_cq_data(struct fi_info *info,
 			       const struct fi_info *hints)
 {
-	if (!(info->caps & RCM_WRITE_CAPS) || !info->domain_attr->cq_data_size)
+	if (!rcm_info_has_writes(info->caps) ||
+	    !info->domain_attr->cq_data_size)
 		return;
 	if (!rcm_info_rx_cq_data(hints)) {
 		info->domain_attr->cq_data_size = 0;
@@ -132,13 +130,29 @@ void rcm_info_fit(struct fi_info *info, const struct rcm_dev *dev)
 	rx->comp_order = 0;
 }
 
+/*
+ * INFO's are what the device has: of a listener's hints it may be less than
+ * was granted there, and then what modified that alone goes, too.
+ */
+static void rcm_narrow_all_caps(struct fi_info *info,
+				const struct fi_info *hints)
+{
+	uint64_t asked = rcm_info_caps(hints);
+	uint64_t caps = asked & info->caps;
+
+	if (caps != asked)
+		caps &= rcm_info_expand(caps & ~RCM_MODIFIER_CAPS) |
+			~RCM_MODIFIER_CAPS;
+	info->caps = caps;
+}
+
 void rcm_info_narrow(struct fi_info *info, uint32_t version,
 		     const struct fi_info *hints)
 {
 	struct rcm_mr_form form;
 	int missing;
 
-	info->caps = rcm_info_caps(hints);
+	rcm_narrow_all_caps(info, hints);
 	rcm_narrow_tx(info, hints ? hints->tx_attr : NULL);
 	rcm_narrow_rx(info, hints ? hints->rx_attr : NULL);
 	if (hints && hints->ep_attr &&

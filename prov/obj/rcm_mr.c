@@ -49,7 +49,8 @@ struct rcm_mr_dmabuf {
 
 /*
  * Exactly the rights that were asked for: so read-only memory registers. On
- * iWARP the answer to a read is a peer's write.
+ * iWARP the answer to a read is a peer's write. Who may write may also have
+ * atomic operations done: fi_mr(3).
  */
 static int rcm_mr_access(const struct rcm_domain *domain, uint64_t access)
 {
@@ -64,6 +65,8 @@ static int rcm_mr_access(const struct rcm_domain *domain, uint64_t access)
 		ret |= IBV_ACCESS_REMOTE_READ;
 	if (access & FI_REMOTE_WRITE) /* which no device gives alone */
 		ret |= IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE;
+	if ((access & FI_REMOTE_WRITE) && domain->atomics)
+		ret |= IBV_ACCESS_REMOTE_ATOMIC;
 	return ret;
 }
 

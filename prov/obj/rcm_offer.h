@@ -13,15 +13,16 @@
  * What rcm offers, whatever the device. A capability is added here: in one
  * line, for the side that it belongs to.
  */
-#define RCM_TX_CAPS (FI_MSG | FI_SEND | FI_RMA | FI_READ | FI_WRITE | FI_FENCE)
-#define RCM_RX_CAPS                                                     \
-	(FI_MSG | FI_RECV | FI_RMA | FI_REMOTE_READ | FI_REMOTE_WRITE | \
-	 FI_MULTI_RECV)
+#define RCM_TX_CAPS \
+	(FI_MSG | FI_SEND | FI_RMA | FI_ATOMIC | FI_READ | FI_WRITE | FI_FENCE)
+#define RCM_RX_CAPS                                               \
+	(FI_MSG | FI_RECV | FI_RMA | FI_ATOMIC | FI_REMOTE_READ | \
+	 FI_REMOTE_WRITE | FI_MULTI_RECV)
 #define RCM_DOMAIN_CAPS (FI_LOCAL_COMM | FI_REMOTE_COMM)
 #define RCM_CAPS	(RCM_TX_CAPS | RCM_RX_CAPS | RCM_DOMAIN_CAPS)
 
 /* fi_getinfo(3): capabilities that must be asked for, and what limits them */
-#define RCM_PRIMARY_CAPS   (RCM_CAPS & (FI_MSG | FI_RMA))
+#define RCM_PRIMARY_CAPS   (RCM_CAPS & (FI_MSG | FI_RMA | FI_ATOMIC))
 #define RCM_INITIATOR_CAPS (RCM_CAPS & (FI_SEND | FI_READ | FI_WRITE))
 #define RCM_TARGET_CAPS \
 	(RCM_CAPS & (FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE))
@@ -74,12 +75,14 @@
  * later read sees what was written, a message comes behind it, and reads
  * come one after the other. But a read whose answer is lost is made again,
  * after what was posted behind it has taken place: so nothing is promised of
- * writes and messages after a read (FI_FENCE is for them).
+ * writes and messages after a read (FI_FENCE is for them). The answer to an
+ * atomic request is kept until it has arrived, and never made again.
  */
 #define RCM_MSG_ORDER                                                    \
 	(FI_ORDER_SAS | FI_ORDER_SAW | FI_ORDER_WAS | FI_ORDER_WAW |     \
 	 FI_ORDER_RAS | FI_ORDER_RAW | FI_ORDER_RAR | FI_ORDER_RMA_WAW | \
-	 FI_ORDER_RMA_RAW | FI_ORDER_RMA_RAR)
+	 FI_ORDER_RMA_RAW | FI_ORDER_RMA_RAR | FI_ORDER_ATOMIC_WAW |     \
+	 FI_ORDER_ATOMIC_WAR | FI_ORDER_ATOMIC_RAW | FI_ORDER_ATOMIC_RAR)
 /* iWARP places data as it comes: of its orders only that of messages is kept */
 #define RCM_IWARP_ORDER FI_ORDER_SAS
 

@@ -88,6 +88,17 @@ static inline int rcm_dev_max_shared_recvs(const struct ibv_device_attr *attr)
 						  attr->max_cqe;
 }
 
+/*
+ * Whether the device has atomic operations on words of 64 bits, in the byte
+ * order of the machine that has the word: one that does them in another order
+ * says that it has none. The others say among what they are atomic.
+ */
+static inline bool rcm_dev_has_atomics(const struct ibv_device_attr *attr)
+{
+	return attr->atomic_cap == IBV_ATOMIC_HCA ||
+	       attr->atomic_cap == IBV_ATOMIC_GLOB;
+}
+
 /* An unchanging picture of the machine's devices. */
 struct rcm_dev_list {
 	int refs;

@@ -142,7 +142,7 @@ static int rcm_attr_check_multi(const struct fi_info *hints, uint64_t caps,
 static void rcm_attr_tell_cq_data(const struct fi_info *hints, uint64_t caps)
 {
 	if (hints->domain_attr && hints->domain_attr->cq_data_size &&
-	    (caps & RCM_WRITE_CAPS) && !rcm_info_rx_cq_data(hints))
+	    rcm_info_has_writes(caps) && !rcm_info_rx_cq_data(hints))
 		RCM_INFO(FABRIC,
 			 "domain_attr->cq_data_size: asked %zu with FI_RMA and "
 			 "without the mode FI_RX_CQ_DATA, given 0",

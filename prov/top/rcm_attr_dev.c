@@ -15,6 +15,23 @@ static size_t rcm_attr_limit(int limit)
 	return limit > 0 ? (size_t)limit : 0;
 }
 
+static int rcm_attr_dev_caps(const struct fi_info *hints,
+			     const struct rcm_dev *dev, struct rcm_why *why)
+{
+	uint64_t asked = hints->caps;
+
+	if (hints->tx_attr)
+		asked |= hints->tx_attr->caps;
+	if (hints->rx_attr)
+		asked |= hints->rx_attr->caps;
+	if (!(asked & FI_ATOMIC) || rcm_dev_has_atomics(&dev->attr))
+		return 0;
+	return rcm_refuse(why,
+			  "caps: asked FI_ATOMIC, the device has no "
+			  "atomic operations (atomic_cap %d)",
+			  (int)dev->attr.atomic_cap);
+}
+
 static int rcm_attr_dev_tx(const struct fi_tx_attr *hints, uint64_t caps,
 			   const struct rcm_dev *dev, struct rcm_why *why)
 {
@@ -166,6 +183,8 @@ int rcm_attr_check_dev(const struct fi_info *hints, const struct fi_info *offer,
 	if (hints->fabric_attr)
 		ret = rcm_attr_dev_fabric(hints->fabric_attr,
 					  offer->fabric_attr, why);
+	if (!ret)
+		ret = rcm_attr_dev_caps(hints, dev, why);
 	if (!ret && hints->ep_attr)
 		ret = rcm_attr_dev_ep(hints->ep_attr, offer->ep_attr, why);
 	if (!ret && hints->tx_attr)

@@ -84,7 +84,6 @@ static const char *refused(int i, struct fi_info *h)
 	     rx->comp_order = RCM_OLD_ORDER_STRICT)
 	CASE("ep_attr->auth_key_size", ep->auth_key_size = 8)
 	CASE("caps: asked FI_TAGGED", h->caps |= FI_TAGGED)
-	CASE("caps: asked FI_ATOMIC", h->caps |= FI_ATOMIC)
 	CASE("ep_attr->rx_ctx_cnt: asked FI_SHARED_CONTEXT with FI_MULTI_RECV",
 	     h->caps |= FI_MULTI_RECV;
 	     ep->rx_ctx_cnt = FI_SHARED_CONTEXT)
@@ -97,6 +96,9 @@ static const char *refused(int i, struct fi_info *h)
 	CASE("domain_attr->mr_mode: asked 0x4 with API 1.17, missing "
 	     "FI_MR_VIRT_ADDR, FI_MR_ALLOCATED, FI_MR_PROV_KEY",
 	     h->caps |= FI_RMA)
+	CASE("domain_attr->mr_mode: asked 0x4 with API 1.17, missing "
+	     "FI_MR_VIRT_ADDR, FI_MR_ALLOCATED, FI_MR_PROV_KEY",
+	     h->caps |= FI_ATOMIC)
 	CASE("caps: asked", h->caps |= 1ULL << 63)
 	CASE("addr_format: asked FI_SOCKADDR_IB",
 	     h->addr_format = FI_SOCKADDR_IB)
@@ -383,11 +385,14 @@ Test(attr, caps_are_the_primary_ones_asked_for_and_the_free_ones)
 		       msg = FI_MSG | FI_SEND | FI_RECV,
 		       tx = FI_MSG | FI_SEND | FI_FENCE, rx = FI_MSG | FI_RECV,
 		       rma_tx = FI_RMA | FI_READ | FI_WRITE,
-		       rma_rx = FI_RMA | FI_REMOTE_READ | FI_REMOTE_WRITE;
+		       rma_rx = FI_RMA | FI_REMOTE_READ | FI_REMOTE_WRITE,
+		       amo = FI_ATOMIC | FI_READ | FI_WRITE | FI_REMOTE_READ |
+			     FI_REMOTE_WRITE;
 	const struct {
 		uint64_t asked, got, tx, rx;
 	} caps[] = {
-		{ 0, RCM_CAPS & ~RCM_MANUAL_CAPS, tx | rma_tx, rx | rma_rx },
+		{ 0, RCM_CAPS & ~RCM_MANUAL_CAPS, tx | rma_tx | FI_ATOMIC,
+		  rx | rma_rx | FI_ATOMIC },
 		{ FI_MSG, msg | free, tx, rx },
 		{ FI_MSG | FI_SEND, FI_MSG | FI_SEND | free, tx, 0 },
 		{ FI_MSG | FI_RECV, FI_MSG | FI_RECV | free, 0, rx },
@@ -409,6 +414,14 @@ Test(attr, caps_are_the_primary_ones_asked_for_and_the_free_ones)
 		  FI_RMA | FI_READ | FI_FENCE, FI_RMA | FI_REMOTE_WRITE },
 		{ FI_MSG | FI_RMA | FI_WRITE, msg | FI_RMA | FI_WRITE | free,
 		  tx | FI_RMA | FI_WRITE, rx },
+		{ FI_ATOMIC, amo | free,
+		  FI_ATOMIC | FI_READ | FI_WRITE | FI_FENCE,
+		  FI_ATOMIC | FI_REMOTE_READ | FI_REMOTE_WRITE },
+		{ FI_MSG | FI_RMA | FI_ATOMIC, msg | rma | amo | free,
+		  tx | rma_tx | FI_ATOMIC, rx | rma_rx | FI_ATOMIC },
+		{ FI_ATOMIC | FI_REMOTE_WRITE,
+		  FI_ATOMIC | FI_REMOTE_WRITE | free, 0,
+		  FI_ATOMIC | FI_REMOTE_WRITE },
 		{ FI_WRITE, FI_RMA | FI_WRITE | free,
 		  FI_RMA | FI_WRITE | FI_FENCE, 0 },
 	};

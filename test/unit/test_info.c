@@ -52,6 +52,7 @@ static void setup(void)
 	dev.attr.max_qp = 12;
 	dev.attr.max_mr = 13;
 	dev.attr.hw_ver = 7;
+	dev.attr.atomic_cap = IBV_ATOMIC_HCA;
 	dev.n_ports = 2;
 	dev.ports = ports;
 	dev.port_num = 1;
@@ -82,6 +83,50 @@ static struct fi_info *make(unsigned int addr)
 
 	cr_assert_not_null(info);
 	return info;
+}
+
+Test(info, atomics_are_offered_where_the_device_has_them)
+{
+	static const struct {
+		enum ibv_atomic_cap cap;
+		bool offered;
+	} rows[] = {
+		{ IBV_ATOMIC_NONE, false },
+		{ IBV_ATOMIC_HCA, true },
+		{ IBV_ATOMIC_GLOB, true },
+		{ (enum ibv_atomic_cap)77, false },
+	};
+
+	for (size_t i = 0; i < RCM_ARRAY_SIZE(rows); i++) {
+		uint64_t want = rows[i].offered ? FI_ATOMIC : 0;
+		struct fi_info *info;
+
+		dev.attr.atomic_cap = rows[i].cap;
+		info = make(0);
+		cr_assert_eq(info->caps & FI_ATOMIC, want, "%zu", i);
+		cr_assert_eq(info->tx_attr->caps & FI_ATOMIC, want, "%zu", i);
+		cr_assert_eq(info->rx_attr->caps & FI_ATOMIC, want, "%zu", i);
+		/* nor do hints that were granted elsewhere bring them back */
+		rcm_info_narrow(info, FI_VERSION(1, 17), NULL);
+		cr_assert_eq(info->caps & FI_ATOMIC, want, "%zu", i);
+		fi_freeinfo(info);
+	}
+}
+
+/* A listener's hints meet a device that has less. */
+Test(info, modifiers_of_what_the_device_has_not_go_with_it)
+{
+	struct fi_info *hints = fi_allocinfo(), *info;
+
+	hints->caps = FI_MSG | FI_SEND | FI_ATOMIC | FI_READ | FI_REMOTE_WRITE;
+	hints->domain_attr->mr_mode = RCM_MR_MODE;
+	dev.attr.atomic_cap = IBV_ATOMIC_NONE;
+	info = make(0);
+	rcm_info_narrow(info, FI_VERSION(1, 17), hints);
+	cr_assert_eq(info->caps, FI_MSG | FI_SEND | RCM_FREE_CAPS);
+	cr_assert_eq(info->rx_attr->caps, 0);
+	fi_freeinfo(info);
+	fi_freeinfo(hints);
 }
 
 Test(info, every_attribute_is_filled_from_the_device)

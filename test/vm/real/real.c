@@ -41,7 +41,7 @@ static struct fi_info *real_hints(const struct real *r)
 	hints->ep_attr->type = FI_EP_MSG;
 	hints->caps = FI_MSG | r->opts.caps;
 	hints->domain_attr->mr_mode = r->opts.unregistered ? 0 : FI_MR_LOCAL;
-	if (r->opts.caps & FI_RMA)
+	if (r->opts.caps & (FI_RMA | FI_ATOMIC))
 		hints->domain_attr->mr_mode |= FI_MR_VIRT_ADDR |
 					       FI_MR_ALLOCATED | FI_MR_PROV_KEY;
 	hints->mode = r->opts.mode;

@@ -203,9 +203,6 @@ int rcm_conn_handle(struct rcm_conn *conn, enum rcm_fsm_event ev,
 		rcm_conn_act(conn, RCM_ACT_REJECT_QP_DOWN, NULL);
 	conn->state = ret ? row->on_failure : row->to;
 	rcm_conn_remember(conn, from, ev, ret);
-	if (conn->state == RCM_ST_CONNECTED && from != RCM_ST_CONNECTED &&
-	    conn->ops)
-		conn->ops->qp_up(conn);
 	rcm_conn_report_row(conn, row, ret, cause);
 	return ret;
 }

@@ -41,8 +41,9 @@ struct rcm_conn_ops {
 	/* Makes the queue pair, in state INIT, and sets conn->qp. */
 	int (*qp_create)(struct rcm_conn *conn);
 	/*
-	 * The queue pair is in RTS and the peer is there: posts may start.
-	 * The report CONNECTED follows.
+	 * The queue pair is in RTS: posts may start. The report CONNECTED may
+	 * be far off where the peer has the last word, and its first message
+	 * may come before it.
 	 */
 	void (*qp_up)(struct rcm_conn *conn);
 	/*

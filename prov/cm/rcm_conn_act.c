@@ -206,6 +206,9 @@ static int rcm_conn_act_qp_up(struct rcm_conn *conn,
 		if (ret)
 			return ret;
 	}
+	/* before the peer hears of it, and may send what wants an answer */
+	if (conn->ops)
+		conn->ops->qp_up(conn);
 	return 0;
 }
 

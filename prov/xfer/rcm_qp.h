@@ -129,7 +129,7 @@ int rcm_qp_open(struct rcm_qp *qp, const struct rcm_qp_attr *attr,
 		uint8_t port);
 
 /*
- * Opens the gate for sends: the connection stands. PULLS: the two sides have
+ * Opens the gate for sends: the queue pair is in RTS. PULLS: the two sides have
  * agreed on at least one read that is outstanding.
  */
 void rcm_qp_up(struct rcm_qp *qp, bool pulls);

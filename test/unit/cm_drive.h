@@ -43,7 +43,7 @@ static inline int user_qp_create(struct rcm_conn *conn)
 
 static inline void user_qp_up(struct rcm_conn *conn)
 {
-	cr_assert_eq(conn->state, RCM_ST_CONNECTED);
+	cr_assert_eq(conn->user, &user);
 	cr_assert_eq(user.n_reports, 0);
 	user.qp_up++;
 }

@@ -563,6 +563,30 @@ Test(msg, first_message_needs_no_event)
 	cr_assert_eq(net_await(&n, 1, FI_CONNECTED, NULL), 0);
 }
 
+/* A message may come before FI_CONNECTED is read, and needs its answer then:
+ * ofi_rxm, which reads from the peer, reports anything else to a wrong request
+ */
+Test(msg, first_message_is_answered_without_event)
+{
+	struct net_comp comp = { 0 };
+
+	cr_assert_eq(net_open(&n), 0);
+	cr_assert_eq(net_listen(&n), 0);
+	cr_assert_eq(net_connect(&n, NULL, 0), 0);
+	cr_assert_eq(net_recv(&n, 0, 0, 64, &n), 0);
+	cr_assert_eq(net_request(&n, NULL), 0);
+	cr_assert_eq(net_endpoint(&n, 1, n.req), 0);
+	cr_assert_eq(net_recv(&n, 1, 0, 64, &n.side[1]), 0);
+	cr_assert_eq(net_send(&n, 1, 0, 8, NULL), -FI_ENOTCONN);
+	cr_assert_eq(fi_accept(n.side[1].ep, NULL, 0), 0);
+	cr_assert_eq(net_await(&n, 0, FI_CONNECTED, NULL), 0);
+	cr_assert_eq(net_send(&n, 0, 0, 8, NULL), 0);
+	cr_assert_eq(net_comp(&n, n.side[1].cq, &comp), 0);
+	cr_assert_eq(comp.context, &n.side[1]);
+	cr_assert_eq(net_send(&n, 1, 0, 8, NULL), 0);
+	cr_assert_eq(net_await(&n, 1, FI_CONNECTED, NULL), 0);
+}
+
 /* LF PR#824, LF#842, SPDK#3195 */
 Test(msg, only_a_full_queue_says_again)
 {

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rdma/fi_rma.h>
+
 #include "fake.h"
 #include "net.h"
 #include "rcm_base.h"
@@ -136,7 +138,7 @@ static struct fi_info *core_hints(void)
 {
 	struct fi_info *h = fi_allocinfo();
 
-	h->caps = (FI_MSG | FI_SEND | FI_RECV | RMA_CAPS) & RCM_CAPS;
+	h->caps = FI_MSG | FI_SEND | FI_RECV | RMA_CAPS;
 	h->mode = FI_CONTEXT | FI_RX_CQ_DATA;
 	h->ep_attr->type = FI_EP_MSG;
 	if (want.shared)
@@ -177,7 +179,6 @@ static void open_fabric(struct peer *p)
 				       .api_version = API };
 
 	hints.fabric_attr = &attr;
-	hints.caps = RCM_CAPS & FI_RMA ? 0 : FI_MSG;
 	info = core_getinfo(&hints);
 	cr_assert_eq(rcm_fabric_open(info->fabric_attr, &p->fabric, p), 0);
 	fi_freeinfo(info);
@@ -243,7 +244,8 @@ static void make_bufs(struct peer *p, unsigned int conns)
 	cr_assert(p->bufs);
 	iov.iov_base = p->bufs;
 	iov.iov_len = p->n_bufs * sizeof(*p->bufs);
-	attr.access = FI_SEND | FI_RECV;
+	attr.access = FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ |
+		      FI_REMOTE_WRITE;
 	cr_assert_eq(fi_mr_regattr(p->domain, &attr, MR_NO_CACHE, &p->mr), 0);
 }
 
@@ -612,8 +614,7 @@ Test(layered, sizes_asked_for_are_the_sizes_given)
 /* The layer drops what has no address of its own. */
 Test(layered, every_info_names_its_address)
 {
-	struct fi_info *info = core_getinfo(RCM_CAPS & FI_RMA ? NULL :
-								core_hints());
+	struct fi_info *info = core_getinfo(NULL);
 
 	cr_assert_not_null(info);
 	for (struct fi_info *i = info; i; i = i->next) {
@@ -625,6 +626,21 @@ Test(layered, every_info_names_its_address)
 		cr_assert_not(rcm_addr_is_any(&addr));
 	}
 	fi_freeinfo(info);
+}
+
+/* FI_UNIVERSE_SIZE; its default is 1024, and the device has 32,767 entries */
+Test(layered, universe_of_any_size_opens_and_connects)
+{
+	static const size_t sizes[] = { 1, 16, 1024, 65536 };
+
+	for (size_t i = 0; i < RCM_ARRAY_SIZE(sizes); i++) {
+		want.universe = sizes[i];
+		open_both(1);
+		cr_assert_eq(send_one(join()), 0);
+		read_cq(&b);
+		cr_assert_eq(b.n_received, 1);
+		close_both();
+	}
 }
 
 Test(layered, connection_carries_its_data_and_messages)
@@ -646,6 +662,55 @@ Test(layered, connection_carries_its_data_and_messages)
 	cr_assert_eq(a.n_received, 100);
 	cr_assert_eq(b.n_sent, 100);
 	cr_assert_eq(b.n_received, 100);
+	close_both();
+}
+
+/* Large messages: the receiver reads them, or the sender writes them. */
+Test(layered, memory_of_the_peer_is_read_and_written)
+{
+	struct fi_cq_data_entry e;
+	struct conn *c;
+	void *desc;
+
+	open_both(1);
+	c = join();
+	desc = fi_mr_desc(a.mr);
+	memcpy(b.bufs[0].data, "theirs", 7);
+	cr_assert_eq(fi_read(c->ep, a.bufs[200].data, 7, desc, 0,
+			     (uintptr_t)b.bufs[0].data, fi_mr_key(b.mr), &e),
+		     0);
+	cr_assert_eq(fi_cq_read(a.cq, &e, 1), 1);
+	cr_assert_eq(e.op_context, &e);
+	cr_assert_eq(e.flags & (FI_RMA | FI_READ | FI_REMOTE_READ),
+		     FI_RMA | FI_READ);
+	cr_assert_str_eq((char *)a.bufs[200].data, "theirs");
+	memcpy(a.bufs[200].data, "ours", 5);
+	cr_assert_eq(fi_write(c->ep, a.bufs[200].data, 5, desc, 0,
+			      (uintptr_t)b.bufs[0].data, fi_mr_key(b.mr), &e),
+		     0);
+	cr_assert_eq(fi_cq_read(a.cq, &e, 1), 1);
+	cr_assert_eq(e.flags & (FI_RMA | FI_WRITE), FI_RMA | FI_WRITE);
+	cr_assert_str_eq((char *)b.bufs[0].data, "ours");
+	close_both();
+}
+
+/* The target of a write with data gives up a receive for it, and hears it. */
+Test(layered, write_with_data_is_told_to_its_target)
+{
+	struct fi_cq_data_entry e;
+	struct conn *c;
+
+	open_both(1);
+	c = join();
+	cr_assert_eq(fi_inject_writedata(c->ep, "x", 1, 4711, 0,
+					 (uintptr_t)b.bufs[0].data,
+					 fi_mr_key(b.mr)),
+		     0);
+	cr_assert_eq(fi_cq_read(b.cq, &e, 1), 1);
+	cr_assert_eq(e.data, 4711);
+	cr_assert_eq(e.flags & (FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA |
+				FI_REMOTE_READ | FI_MSG),
+		     FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA);
 	close_both();
 }
 
@@ -778,6 +843,10 @@ Test(layered, broken_injects_leave_no_entry)
 	fake_hold_wire(true);
 	for (int i = 0; i < 10; i++) {
 		cr_assert_eq(fi_inject(c->ep, "x", 1, 0), 0);
+		cr_assert_eq(fi_inject_write(c->ep, "x", 1, 0,
+					     (uintptr_t)b.bufs,
+					     fi_mr_key(b.mr)),
+			     0);
 		cr_assert_eq(send_one(c), 0);
 	}
 	conn_close(&b.conns[0]);

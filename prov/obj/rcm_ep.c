@@ -460,6 +460,9 @@ static void rcm_ep_read_caps(struct rcm_ep *ep, const struct fi_info *info)
 	if (!ep->caps)
 		ep->caps = rcm_info_expand(FI_MSG);
 	ep->layered = ep->domain->layered;
+	/* ofi_rxm asks for reads, and writes when FI_OFI_RXM_USE_RNDV_WRITE=1 */
+	if (ep->layered && (ep->caps & FI_RMA))
+		ep->caps |= FI_READ | FI_WRITE;
 	ep->tx_refused = ep->domain->tx_refused;
 	ep->write_refused = ep->tx_refused;
 	if (!ep->layered)

@@ -349,7 +349,7 @@ static int64_t ms_to_close(struct real_side *side)
  * Neither end waits for the other when it closes before it has the other's
  * answer, and the other gets to know.
  */
-Test(connect, close_waits_for_no_answer, .timeout = 300)
+Test(connect, close_waits_for_no_answer)
 {
 	struct fi_eq_err_entry err;
 	struct fi_info *info, *req;

@@ -192,7 +192,7 @@ static void hubs_send(int n)
 
 /* LF#10692, LF#7287: many connections on one queue that is beyond the
  * device's largest; all messages arrive, and the end gives everything back. */
-Test(layered, hundreds_of_connections_share_one_queue, .timeout = 240)
+Test(layered, hundreds_of_connections_share_one_queue)
 {
 	struct real r;
 

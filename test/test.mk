@@ -198,18 +198,19 @@ test_vm_mpi_mpitest_CFLAGS = $(AM_CFLAGS) $(MPI_CFLAGS)
 test_vm_mpi_mpitest_LDADD = $(MPI_LIBS)
 
 check_PROGRAMS += $(MT_TESTS) $(FUZZ_TESTS) $(HELPERS)
-device-tests: bench-programs
+GUEST_EXES =
 if UNIT_TESTS_ENABLED
 TESTS += $(UNIT_TESTS)
 check_PROGRAMS += $(UNIT_TESTS) $(UNIT_HELPERS) $(DEVICE_TESTS)
-device-tests: $(DEVICE_TESTS)
+GUEST_EXES += $(DEVICE_TESTS)
 endif
 if MPI_ENABLED
 check_PROGRAMS += $(MPI_TESTS)
-device-tests: $(MPI_TESTS)
+GUEST_EXES += $(MPI_TESTS)
 else
 EXTRA_PROGRAMS += $(MPI_TESTS)
 endif
+device-tests: bench-programs $(GUEST_EXES)
 .PHONY: device-tests
 
 TEST_EXTENSIONS = .sh

@@ -18,10 +18,10 @@ static void real_hangs(int sig)
 }
 
 /* Criterion's own --timeout is for tests that name one already. */
-static void real_limit(void)
+static void real_limit(unsigned int s)
 {
 	signal(SIGALRM, real_hangs);
-	alarm(REAL_LIMIT);
+	alarm(s ? s : REAL_LIMIT);
 }
 
 static const char *real_node(const struct real *r)
@@ -69,10 +69,10 @@ void real_open(struct real *r, const struct real_opts *opts)
 {
 	struct fi_info *hints;
 
-	real_limit();
 	memset(r, 0, sizeof(*r));
 	if (opts)
 		r->opts = *opts;
+	real_limit(r->opts.limit);
 	hints = real_hints(r);
 	if (r->opts.shared)
 		hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;

@@ -48,9 +48,10 @@
 
 /* What a test wants that is not the default; zeroes are the defaults. */
 struct real_opts {
-	const char *node; /* address to use; the guest's IPv4 by default */
-	uint64_t caps;	  /* more than FI_MSG */
-	uint64_t mode;	  /* what the test puts up with */
+	const char *node;   /* address to use; the guest's IPv4 by default */
+	unsigned int limit; /* s that the test may take; 60 by default */
+	uint64_t caps;	    /* more than FI_MSG */
+	uint64_t mode;	    /* what the test puts up with */
 	size_t cq_size;
 	size_t tx_size, rx_size;
 	enum fi_cq_format format; /* UNSPEC: FI_CQ_FORMAT_DATA */

@@ -154,7 +154,11 @@ static void hub_close_eps(struct hub *h, int first, int step)
 
 static void hubs_open(struct real *r)
 {
-	struct real_opts opts = { .tx_size = DEPTH, .rx_size = DEPTH };
+	struct real_opts opts = {
+		.tx_size = DEPTH,
+		.rx_size = DEPTH,
+		.limit = 240,
+	};
 	struct fi_info *info;
 
 	real_open(r, &opts);

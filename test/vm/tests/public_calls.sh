@@ -5,7 +5,7 @@
 # The programs of test/vm/real: connections and messages on a real device,
 # through libfabric's public calls.
 #
-# timeout: 400
+# timeout: 700
 . "$RCM_VM_SRC/test/vm/lib/test.sh"
 
 program=$RCM_VM_BUILD/test/vm/real/test_real

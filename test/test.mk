@@ -238,7 +238,7 @@ EXTRA_DIST += $(SCRIPT_TESTS) scripts/run-test.sh scripts/test-summary.sh
 EXTRA_DIST += quickstart test/fuzz/corpus test/tools/promises.awk
 # not test/vm as a whole: a build leaves the objects of test/vm/real there
 EXTRA_DIST += test/vm/.clang-tidy test/vm/build test/vm/check test/vm/guest
-EXTRA_DIST += test/vm/lib test/vm/pair test/vm/run test/vm/selftest
+EXTRA_DIST += test/vm/lib test/vm/long test/vm/pair test/vm/run test/vm/selftest
 EXTRA_DIST += test/vm/selftest.sh test/vm/tests
 EXTRA_DIST += test/unit/cm_drive.h test/unit/cm_script.h
 EXTRA_DIST += $(SCRIPT_TESTS)

@@ -106,6 +106,23 @@ test_pingpong_on_pair() {
 	}
 }
 
+# Prints how many packets the RDMA devices of this machine have sent.
+test_packets() {
+	cat /sys/class/infiniband/*/ports/*/hw_counters/sent_pkts 2>/dev/null |
+		awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+# Fails unless the RDMA device can have sent BYTES since test_packets said SINCE:
+# a packet of soft-RoCE holds no more than 4096. A device without the counter of
+# soft-RoCE is believed. SINCE BYTES
+test_expect_on_device() {
+	local packets=$(($(test_packets) - $1))
+	[ "$(test_packets)" -gt 0 ] || return 0
+	echo "the device sent $packets packets for $2 bytes"
+	[ -n "${RCM_MPI_PROVIDER:-}" ] || [ $((packets * 4096)) -ge "$2" ] ||
+		test_fail "the bytes cannot have gone through the RDMA device"
+}
+
 # Fails unless libfabric offers the provider.
 test_is_listed() {
 	fi_info -p "$1" >info 2>&1 || true

@@ -373,7 +373,8 @@ void rcm_qp_down(struct rcm_qp *qp, int err)
 	if (!qp->qp)
 		return;
 	atomic_store(&qp->failed, true); /* the caller knows */
-	rcm_qp_set_gate(&qp->sq.lock, &qp->sq.gate, err);
+	if (!qp->attr.layered || rcm_gate(&qp->sq.gate))
+		rcm_qp_set_gate(&qp->sq.lock, &qp->sq.gate, err);
 	rcm_qp_shut_recv(qp, err);
 }
 

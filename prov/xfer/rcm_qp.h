@@ -141,7 +141,12 @@ void rcm_qp_up(struct rcm_qp *qp, bool pulls);
  */
 void rcm_qp_last_wqe(struct rcm_qp *qp);
 
-/* Shuts both gates with ERR (a -FI_E); the caller moves the QP to ERR next. */
+/*
+ * Shuts both gates with ERR (a -FI_E); the caller moves the QP to ERR next.
+ * Under ofi_rxm the send gate stays open once it was: a refusal at the call
+ * would be reported with a pointer of the layer's own as the context, on which
+ * its user crashes. What is posted comes back flushed, with its own context.
+ */
 void rcm_qp_down(struct rcm_qp *qp, int err);
 
 /*

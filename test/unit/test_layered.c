@@ -453,7 +453,7 @@ static void give_back(struct peer *p, void *context, uint64_t flags)
 		  "an entry with a foreign context %p", context);
 	cr_assert(buf->posted, "an entry came twice");
 	cr_assert_eq(!!(flags & FI_SEND), buf->is_send);
-	cr_assert_eq(!!(flags & FI_RECV), !buf->is_send);
+	cr_assert_eq(!!(flags & (FI_RECV | FI_READ)), !buf->is_send);
 	buf->posted = false;
 }
 
@@ -859,6 +859,42 @@ Test(layered, broken_injects_leave_no_entry)
 	read_cq(&a);
 	cr_assert_eq(posted(&a), 0);
 	cr_assert_eq(a.n_canceled + a.n_failed + a.n_sent, 138);
+	close_both();
+}
+
+/*
+ * Refused at the call, a read would be reported to the layer's user with a
+ * pointer that means nothing to it.
+ */
+Test(layered, requests_after_the_end_come_back_flushed)
+{
+	unsigned int n, canceled;
+	struct conn *c;
+	ssize_t ret;
+
+	open_both(1);
+	c = join();
+	conn_close(&b.conns[0]);
+	settle();
+	cr_assert_eq(c->state, SHUT);
+	read_cq(&a);
+	for (int round = 0; round < 3; round++) {
+		struct buf *buf = take_buf(&a, true);
+
+		buf->is_send = false;
+		canceled = a.n_canceled;
+		cr_assert_eq(fi_read(c->ep, buf->data, 8, fi_mr_desc(a.mr), 0,
+				     (uintptr_t)b.bufs, fi_mr_key(b.mr), buf),
+			     0);
+		for (n = 1; !(ret = send_one(c)); n++)
+			;
+		cr_assert_eq(ret, -FI_EAGAIN);
+		read_cq(&a);
+		cr_assert_eq(a.n_canceled, canceled + n);
+	}
+	conn_close(c);
+	read_cq(&a);
+	cr_assert_eq(posted(&a), 0);
 	close_both();
 }
 

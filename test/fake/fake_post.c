@@ -35,9 +35,41 @@ static void fake_wr_inline(struct fake_wr *wr)
 	}
 }
 
+/* What brings something from the peer: nothing of it could go inline. */
+static int fake_pull_check(const struct fake_qp *qp,
+			   const struct ibv_send_wr *wr)
+{
+	if (wr->send_flags & IBV_SEND_INLINE)
+		return EINVAL;
+	if (qp->dev->conf.max_sge_rd && wr->num_sge > qp->dev->conf.max_sge_rd)
+		return EINVAL;
+	return 0;
+}
+
+static int fake_opcode_check(const struct fake_qp *qp,
+			     const struct ibv_send_wr *wr)
+{
+	switch (wr->opcode) {
+	case IBV_WR_SEND:
+	case IBV_WR_SEND_WITH_IMM:
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		return 0;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		return qp->dev->conf.atomic_cap < 0 ? EINVAL :
+						      fake_pull_check(qp, wr);
+	case IBV_WR_RDMA_READ:
+		return fake_pull_check(qp, wr);
+	default:
+		return EINVAL;
+	}
+}
+
 static int fake_send_check(struct fake_qp *qp, const struct ibv_send_wr *wr)
 {
 	size_t len = 0;
+	int err;
 
 	switch (qp->qp.state) {
 	case IBV_QPS_RTS:
@@ -46,28 +78,9 @@ static int fake_send_check(struct fake_qp *qp, const struct ibv_send_wr *wr)
 	default:
 		return EINVAL;
 	}
-	switch (wr->opcode) {
-	case IBV_WR_SEND:
-	case IBV_WR_SEND_WITH_IMM:
-	case IBV_WR_RDMA_WRITE:
-	case IBV_WR_RDMA_WRITE_WITH_IMM:
-		break;
-	case IBV_WR_ATOMIC_CMP_AND_SWP:
-	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		if (qp->dev->conf.atomic_cap < 0)
-			return EINVAL;
-		/* fall through */
-	case IBV_WR_RDMA_READ:
-		/* there is nothing of it that could go inline */
-		if (wr->send_flags & IBV_SEND_INLINE)
-			return EINVAL;
-		if (qp->dev->conf.max_sge_rd &&
-		    wr->num_sge > qp->dev->conf.max_sge_rd)
-			return EINVAL;
-		break;
-	default:
-		return EINVAL;
-	}
+	err = fake_opcode_check(qp, wr);
+	if (err)
+		return err;
 	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->cap.max_send_sge)
 		return EINVAL;
 	for (int i = 0; i < wr->num_sge; i++)

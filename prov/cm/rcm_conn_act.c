@@ -246,8 +246,16 @@ static int rcm_conn_act_send_rej(struct rcm_conn *conn)
 {
 	int ret = rcm_sys->reject(conn->id, &conn->wire,
 				  (uint8_t)(conn->wire.len + 1));
+	char text[RCM_CONN_STR];
 
-	return ret ? rcm_conn_failed(conn, "rdma_reject", ret) : 0;
+	if (ret != -FI_EINVAL)
+		return ret ? rcm_conn_failed(conn, "rdma_reject", ret) : 0;
+	/* as ofi_rxm's peers do when both connect at the same time */
+	RCM_INFO(EP_CTRL,
+		 "%s: there is nothing left to refuse, the peer has "
+		 "withdrawn its request",
+		 rcm_conn_describe(conn, text));
+	return ret;
 }
 
 static int rcm_conn_act_notify(struct rcm_conn *conn)

@@ -72,6 +72,21 @@ Test(promise_faults, queue_pair_that_cannot_be_made_is_told_with_its_sizes)
 	cr_assert_not_null(strstr(logged, "smaller"), "%s", logged);
 }
 
+/* Two that connect to each other at once, under ofi_rxm: nothing is wrong. */
+Test(promise_faults, refusal_of_a_withdrawn_request_is_no_warning)
+{
+	cr_assert_eq(net_open(&n), 0);
+	cr_assert_eq(net_listen(&n), 0);
+	cr_assert_eq(net_connect(&n, NULL, 0), 0);
+	cr_assert_eq(net_request(&n, NULL), 0);
+	log_warnings();
+	fake_fail(FAKE_reject, 1, EINVAL);
+	cr_assert_eq(fi_reject(n.pep, n.req->handle, NULL, 0), -FI_EINVAL);
+	fake_fail_none();
+	rcm_log_prov = NULL;
+	cr_assert_str_empty(logged);
+}
+
 /* LF commit edcb33ae5 */
 Test(promise_faults, atomics_without_the_capability_are_refused)
 {

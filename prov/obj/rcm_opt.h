@@ -12,9 +12,9 @@
 /*
  * fi_getopt(3) of both kinds of endpoint: FI_OPT_CM_DATA_SIZE, and of active
  * ones FI_OPT_MIN_MULTI_RECV, the one that fi_setopt(3) changes. A shared
- * receive context has none. Others and
- * other levels are -FI_ENOPROTOOPT; a short buffer is -FI_ETOOSMALL with
- * *OPTLEN set to what is needed; a value of another size is -FI_EINVAL.
+ * receive context has none. Others and other levels are -FI_ENOPROTOOPT; a
+ * short buffer is -FI_ETOOSMALL with *OPTLEN set to what is needed; a value of
+ * another size is -FI_EINVAL.
  */
 int rcm_opt_get(fid_t fid, int level, int name, void *value, size_t *len);
 int rcm_opt_set(fid_t fid, int level, int name, const void *value, size_t len);

@@ -66,7 +66,6 @@ static int rcm_attr_dev_rx(const struct fi_rx_attr *hints,
 		ret = rcm_refuse_bits(why, "rx_attr->msg_order",
 				      hints->msg_order, rcm_info_order(dev),
 				      FI_TYPE_MSG_ORDER);
-
 	if (!ret)
 		ret = rcm_refuse_more(why, "rx_attr->iov_limit",
 				      hints->iov_limit,

@@ -12,9 +12,9 @@
 
 /*
  * What is usual, inline in the caller, which knows most of the flags. Of a
- * send or a write: one buffer that goes inline, into a queue that is open and not full,
- * with nothing staged before it; rcm_sq_post() does all the rest. Of a
- * receive: one buffer, into a queue that is open and not full.
+ * send or a write: one buffer that goes inline, into a queue that is open and
+ * not full, with nothing staged before it; rcm_sq_post() does all the rest. Of
+ * a receive: one buffer, into a queue that is open and not full.
  */
 
 /*
@@ -34,7 +34,10 @@ static inline uint8_t rcm_rq_kind(const struct rcm_ring *ring, bool wants_entry)
 /* The same of a receive. Under the receive queue's lock. */
 ssize_t rcm_rq_refused(struct rcm_rq *rq, int err);
 
-/* Any receive of that kind, or why it cannot be. Under the receive queue's lock. */
+/*
+ * Any receive of that kind, or why it cannot be. Under the receive queue's
+ * lock.
+ */
 ssize_t rcm_rq_post_any(struct rcm_qp *qp, const struct ibv_sge *sge,
 			uint32_t n_sge, void *context, uint8_t kind);
 

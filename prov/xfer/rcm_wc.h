@@ -122,7 +122,8 @@ rcm_wc_done(struct rcm_cqset *cs, const struct ibv_wc *wc,
 
 	if (rcm_unlikely(!rcm_ring_holds(ring, pos))) {
 		due = rcm_wc_other(cs, wc, &rare);
-		*done = rare;
+		if (due)
+			*done = rare;
 		return due;
 	}
 	/* all that the slot tells, before the producer may fill it again */
@@ -132,7 +133,8 @@ rcm_wc_done(struct rcm_cqset *cs, const struct ibv_wc *wc,
 		if (kind & RCM_SLOT_MULTI) {
 			rare.op_context = done->op_context;
 			due = rcm_multi_done(cs, ring, wc, &rare);
-			*done = rare;
+			if (due)
+				*done = rare;
 			return due;
 		}
 		rcm_slot_end(ring, pos, rcm_wc_ended(wc, kind), 0,

@@ -47,9 +47,9 @@ struct rcm_conn_ops {
 	 */
 	void (*qp_up)(struct rcm_conn *conn);
 	/*
-	 * The queue pair goes to ERR: posts get -FI_ESHUTDOWN from now on. Once,
-	 * for one that qp_create() made; the report of the end follows, if
-	 * one is due.
+	 * The queue pair goes to ERR: posts get -FI_ESHUTDOWN from now on, or
+	 * come back flushed (rcm_qp_down()). Once, for one that qp_create()
+	 * made; the report of the end follows, if one is due.
 	 */
 	void (*qp_down)(struct rcm_conn *conn);
 	void (*report)(struct rcm_conn *conn,

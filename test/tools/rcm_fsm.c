@@ -171,7 +171,7 @@ static const char md_tail[] =
 	"| send_rej | rdma_reject with the user's data |\n"
 	"| notify | rdma_notify |\n"
 	"| disconnect | rdma_disconnect |\n"
-	"| qp_down | the queue pair to ERR: what is posted flushes, posts fail |\n"
+	"| qp_down | the queue pair to ERR: what is posted flushes, posts fail (under ofi_rxm they flush, too) |\n"
 	"| reject_qp_down | rdma_reject, qp_down |\n"
 	"| disconnect_qp_down | rdma_disconnect, qp_down |\n"
 	"\n"

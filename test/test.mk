@@ -241,6 +241,7 @@ EXTRA_DIST += test/vm/.clang-tidy test/vm/build test/vm/check test/vm/guest
 EXTRA_DIST += test/vm/lib test/vm/long test/vm/pair test/vm/run test/vm/selftest
 EXTRA_DIST += test/vm/selftest.sh test/vm/tests
 EXTRA_DIST += test/unit/cm_drive.h test/unit/cm_script.h
+EXTRA_DIST += test/unit/atomic_words.h
 EXTRA_DIST += $(SCRIPT_TESTS)
 
 # Automake's own rule ends with its programs; this one ends with the number of

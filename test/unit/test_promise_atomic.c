@@ -3,22 +3,11 @@
 
 /* Sentences of fi_atomic(3) and of fi_getinfo(3) on atomics. */
 
-#include <criterion/criterion.h>
-#include <rdma/fi_atomic.h>
 #include <string.h>
 
-#include "fake.h"
-#include "net.h"
-#include "rcm_base.h"
-#include "rcm_getinfo.h"
+#include "atomic_words.h"
 
 #define API FI_VERSION(1, 17)
-
-static struct net n;
-static _Alignas(8) uint64_t target[8], local[8];
-static struct fid_mr *target_mr, *local_mr;
-static void *desc;
-static uint64_t key;
 
 static const struct fake_dev_conf without = {
 	.name = "fake0",
@@ -27,52 +16,28 @@ static const struct fake_dev_conf without = {
 	.atomic_cap = -1,
 };
 
-static void set_up(void)
-{
-	net_begin(&n, NULL, 0);
-	n.hints->caps = FI_MSG | FI_ATOMIC;
-}
-
 static void set_up_without(void)
 {
 	net_begin(&n, &without, 1);
 }
 
-static void tear_down(void)
-{
-	if (target_mr)
-		fi_close(&target_mr->fid);
-	if (local_mr)
-		fi_close(&local_mr->fid);
-	net_end(&n);
-}
-
 TestSuite(promise_atomic, .init = set_up, .fini = tear_down);
 TestSuite(atomic_none, .init = set_up_without, .fini = tear_down);
 
-static void register_words(void)
+/* Of one word. */
+static struct fi_msg_atomic msg_of(struct fi_ioc *ioc, struct fi_rma_ioc *rma,
+				   enum fi_op op)
 {
-	cr_assert_eq(fi_mr_reg(n.domain, target, sizeof(target),
-			       FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0,
-			       &target_mr, NULL),
-		     0);
-	key = fi_mr_key(target_mr);
-	cr_assert_eq(fi_mr_reg(n.domain, local, sizeof(local),
-			       FI_READ | FI_WRITE, 0, 0, 0, &local_mr, NULL),
-		     0);
-	desc = fi_mr_desc(local_mr);
-}
+	const struct fi_msg_atomic msg = {
+		.msg_iov = ioc,
+		.iov_count = 1,
+		.rma_iov = rma,
+		.rma_iov_count = 1,
+		.datatype = FI_UINT64,
+		.op = op,
+	};
 
-static void join_pair(void)
-{
-	cr_assert_eq(net_open(&n), 0);
-	cr_assert_eq(net_join(&n), 0);
-	register_words();
-}
-
-static uint64_t at(const void *word)
-{
-	return (uintptr_t)word;
+	return msg;
 }
 
 static void done(void)
@@ -233,14 +198,7 @@ Test(promise_atomic, nothing_works_before_the_endpoint_is_enabled)
 {
 	struct fi_ioc ioc = { local, 1 };
 	struct fi_rma_ioc rma = { 0, 1, 0 };
-	struct fi_msg_atomic msg = {
-		.msg_iov = &ioc,
-		.iov_count = 1,
-		.rma_iov = &rma,
-		.rma_iov_count = 1,
-		.datatype = FI_UINT64,
-		.op = FI_SUM,
-	};
+	struct fi_msg_atomic msg = msg_of(&ioc, &rma, FI_SUM);
 	struct fid_ep *ep;
 
 	cr_assert_eq(net_open(&n), 0);
@@ -289,17 +247,10 @@ Test(promise_atomic, addresses_are_ignored)
 	uint64_t one = 1;
 	struct fi_ioc ioc = { &one, 1 }, result = { local, 1 };
 	struct fi_rma_ioc rma = { at(target), 1, 0 };
-	struct fi_msg_atomic msg = {
-		.msg_iov = &ioc,
-		.iov_count = 1,
-		.addr = any,
-		.rma_iov = &rma,
-		.rma_iov_count = 1,
-		.datatype = FI_UINT64,
-		.op = FI_SUM,
-	};
+	struct fi_msg_atomic msg = msg_of(&ioc, &rma, FI_SUM);
 	struct fid_ep *ep;
 
+	msg.addr = any;
 	join_pair();
 	ep = n.side[0].ep;
 	rma.key = key;
@@ -409,15 +360,9 @@ Test(promise_atomic, message_has_one_target)
 {
 	struct fi_ioc ioc = { local, 1 };
 	struct fi_rma_ioc rma[2] = { { 0, 1, 0 }, { 0, 1, 0 } };
-	struct fi_msg_atomic msg = {
-		.msg_iov = &ioc,
-		.iov_count = 1,
-		.rma_iov = rma,
-		.rma_iov_count = 2,
-		.datatype = FI_UINT64,
-		.op = FI_SUM,
-	};
+	struct fi_msg_atomic msg = msg_of(&ioc, rma, FI_SUM);
 
+	msg.rma_iov_count = 2;
 	join_pair();
 	rma[0].addr = rma[1].addr = at(target);
 	rma[0].key = rma[1].key = key;
@@ -496,14 +441,7 @@ Test(promise_atomic, flags_that_are_not_offered_are_refused)
 					FI_MULTI_RECV, FI_MULTICAST, 1ULL };
 	struct fi_ioc ioc = { local, 1 };
 	struct fi_rma_ioc rma = { at(target), 1, 0 };
-	struct fi_msg_atomic msg = {
-		.msg_iov = &ioc,
-		.iov_count = 1,
-		.rma_iov = &rma,
-		.rma_iov_count = 1,
-		.datatype = FI_UINT64,
-		.op = FI_SUM,
-	};
+	struct fi_msg_atomic msg = msg_of(&ioc, &rma, FI_SUM);
 
 	join_pair();
 	rma.key = key;
@@ -519,14 +457,7 @@ Test(promise_atomic, failing_call_sends_what_waits_for_it)
 	uint64_t one = 1;
 	struct fi_ioc ioc = { &one, 1 };
 	struct fi_rma_ioc rma = { at(target), 1, 0 };
-	struct fi_msg_atomic msg = {
-		.msg_iov = &ioc,
-		.iov_count = 1,
-		.rma_iov = &rma,
-		.rma_iov_count = 1,
-		.datatype = FI_UINT64,
-		.op = FI_SUM,
-	};
+	struct fi_msg_atomic msg = msg_of(&ioc, &rma, FI_SUM);
 
 	join_pair();
 	rma.key = key;
@@ -631,7 +562,7 @@ Test(promise_atomic, endpoint_without_the_capability_is_no_target)
 	cr_assert_eq(net_accept(&n, NULL, 0), 0);
 	cr_assert_eq(net_await(&n, 0, FI_CONNECTED, NULL), 0);
 	cr_assert_eq(net_await(&n, 1, FI_CONNECTED, NULL), 0);
-	register_words();
+	register_words(FI_REMOTE_READ | FI_REMOTE_WRITE);
 	cr_assert_eq(call_base(FI_UINT64, FI_SUM), 0);
 	cr_assert_eq(net_comp(&n, n.side[0].cq, &comp), 0);
 	/* the queue pair itself denies it */
@@ -644,14 +575,7 @@ Test(promise_atomic, delivery_of_a_write_is_not_promised)
 {
 	struct fi_ioc ioc = { local, 1 };
 	struct fi_rma_ioc rma = { at(target), 1, 0 };
-	struct fi_msg_atomic msg = {
-		.msg_iov = &ioc,
-		.iov_count = 1,
-		.rma_iov = &rma,
-		.rma_iov_count = 1,
-		.datatype = FI_UINT64,
-		.op = FI_ATOMIC_WRITE,
-	};
+	struct fi_msg_atomic msg = msg_of(&ioc, &rma, FI_ATOMIC_WRITE);
 
 	join_pair();
 	rma.key = key;

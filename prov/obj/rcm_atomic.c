@@ -39,25 +39,26 @@ struct rcm_atomic_call {
 	enum fi_op op;
 	size_t count; /* of words at the target */
 	const void *operand, *compare;
-	void *operand_desc; /* looked at by RCM_ATOMIC_STORE alone */
 	void *result, *result_desc;
 	uint64_t addr, key; /* of the target */
 	void *context;
 	ssize_t err; /* what is wrong with the lists, or 0 */
 };
 
+/* 0 where there is none. */
 static uint64_t rcm_atomic_word(const void *buf)
 {
-	uint64_t word;
+	uint64_t word = 0;
 
-	memcpy(&word, buf, sizeof(word));
+	if (buf)
+		memcpy(&word, buf, sizeof(word));
 	return word;
 }
 
-/* Of N buffers, the one that holds the only word. */
+/* Which of N buffers holds the only word. */
 static ssize_t rcm_atomic_pick(const struct rcm_ep *ep,
-			       const struct fi_ioc *ioc, void **desc, size_t n,
-			       void **buf, void **buf_desc)
+			       const struct fi_ioc *ioc, size_t n,
+			       size_t *which)
 {
 	bool found = false;
 
@@ -69,8 +70,7 @@ static ssize_t rcm_atomic_pick(const struct rcm_ep *ep,
 		if (found || ioc[i].count > 1)
 			return -FI_EMSGSIZE;
 		found = true;
-		*buf = ioc[i].addr;
-		*buf_desc = desc ? desc[i] : NULL;
+		*which = i;
 	}
 	return found ? 0 : -FI_EINVAL;
 }
@@ -78,30 +78,28 @@ static ssize_t rcm_atomic_pick(const struct rcm_ep *ep,
 /* The operand of a call with a list of buffers; a read looks at none. */
 static void rcm_atomic_pick_operand(const struct rcm_ep *ep,
 				    struct rcm_atomic_call *call,
-				    const struct fi_ioc *ioc, void **desc,
-				    size_t n)
+				    const struct fi_ioc *ioc, size_t n)
 {
-	void *buf;
+	size_t i;
 
 	if (call->err || call->op == FI_ATOMIC_READ)
 		return;
-	call->err = rcm_atomic_pick(ep, ioc, desc, n, &buf,
-				    &call->operand_desc);
+	call->err = rcm_atomic_pick(ep, ioc, n, &i);
 	if (!call->err)
-		call->operand = buf;
+		call->operand = ioc[i].addr;
 }
 
 static void rcm_atomic_pick_compare(const struct rcm_ep *ep,
 				    struct rcm_atomic_call *call,
 				    const struct fi_ioc *ioc, size_t n)
 {
-	void *buf, *desc;
+	size_t i;
 
 	if (call->err)
 		return;
-	call->err = rcm_atomic_pick(ep, ioc, NULL, n, &buf, &desc);
+	call->err = rcm_atomic_pick(ep, ioc, n, &i);
 	if (!call->err)
-		call->compare = buf;
+		call->compare = ioc[i].addr;
 }
 
 static void rcm_atomic_pick_result(const struct rcm_ep *ep,
@@ -109,9 +107,15 @@ static void rcm_atomic_pick_result(const struct rcm_ep *ep,
 				   const struct fi_ioc *ioc, void **desc,
 				   size_t n)
 {
-	if (!call->err)
-		call->err = rcm_atomic_pick(ep, ioc, desc, n, &call->result,
-					    &call->result_desc);
+	size_t i;
+
+	if (call->err)
+		return;
+	call->err = rcm_atomic_pick(ep, ioc, n, &i);
+	if (call->err)
+		return;
+	call->result = ioc[i].addr;
+	call->result_desc = desc ? desc[i] : NULL;
 }
 
 /* The call that MSG describes, all but its operands. */
@@ -179,17 +183,6 @@ static ssize_t rcm_atomic_fill_answer(struct rcm_ep *ep,
 	return 0;
 }
 
-static void rcm_atomic_fill_store(const struct rcm_atomic_call *call,
-				  struct rcm_tx *tx, struct ibv_sge *sge)
-{
-	tx->opcode = IBV_WR_RDMA_WRITE;
-	sge->addr = (uintptr_t)call->operand;
-	if (call->operand_desc)
-		sge->lkey = rcm_mr_lkey(call->operand_desc);
-	else
-		tx->flags |= RCM_TX_NO_KEY;
-}
-
 static void rcm_atomic_fill_target(const struct rcm_atomic_call *call,
 				   enum rcm_atomic_way way, struct rcm_tx *tx)
 {
@@ -229,10 +222,7 @@ static ssize_t rcm_atomic_post(struct rcm_ep *ep,
 	ret = rcm_atomic_check(ep, call, way);
 	if (!ret) {
 		rcm_atomic_fill_target(call, way, &tx);
-		if (way == RCM_ATOMIC_STORE)
-			rcm_atomic_fill_store(call, &tx, &sge);
-		else
-			ret = rcm_atomic_fill_answer(ep, call, &tx, &sge);
+		ret = rcm_atomic_fill_answer(ep, call, &tx, &sge);
 	}
 	return ret ? rcm_sq_refuse(&ep->qp, ret) : rcm_sq_post(&ep->qp, &tx);
 }
@@ -241,12 +231,7 @@ static ssize_t rcm_atomic_post(struct rcm_ep *ep,
 static ssize_t rcm_atomic_post_msg(struct rcm_ep *ep,
 				   struct rcm_atomic_call *call, uint64_t flags)
 {
-	uint64_t refused = ep->tx_refused;
-
-	/* of a write there is no answer, only an acknowledgement */
-	if (call->op == FI_ATOMIC_WRITE)
-		refused = ep->write_refused;
-	if (flags & (~RCM_ATOMIC_FLAGS | refused))
+	if (flags & (~RCM_ATOMIC_FLAGS | ep->tx_refused))
 		call->err = -FI_EBADFLAGS;
 	return rcm_atomic_post(ep, call, rcm_post_called(ep, flags));
 }
@@ -265,12 +250,12 @@ static ssize_t rcm_atomic_base(struct fid_ep *fid, const void *buf,
 		.op = op,
 		.count = count,
 		.operand = buf,
-		.operand_desc = desc,
 		.addr = addr,
 		.key = key,
 		.context = context,
 	};
 
+	(void)desc;
 	(void)dest_addr;
 	return rcm_atomic_post(rcm_ep_of(fid), &call, rcm_post_default(fid));
 }
@@ -292,8 +277,9 @@ static ssize_t rcm_atomic_base_v(struct fid_ep *fid, const struct fi_ioc *iov,
 		.context = context,
 	};
 
+	(void)desc;
 	(void)dest_addr;
-	rcm_atomic_pick_operand(ep, &call, iov, desc, count);
+	rcm_atomic_pick_operand(ep, &call, iov, count);
 	return rcm_atomic_post(ep, &call, rcm_post_default(fid));
 }
 
@@ -305,8 +291,7 @@ static ssize_t rcm_atomic_base_msg(struct fid_ep *fid,
 	struct rcm_atomic_call call;
 
 	rcm_atomic_read_msg(&call, RCM_ATOMIC_BASE, msg);
-	rcm_atomic_pick_operand(ep, &call, msg->msg_iov, msg->desc,
-				msg->iov_count);
+	rcm_atomic_pick_operand(ep, &call, msg->msg_iov, msg->iov_count);
 	return rcm_atomic_post_msg(ep, &call, flags);
 }
 
@@ -374,8 +359,9 @@ static ssize_t rcm_atomic_fetch_v(struct fid_ep *fid, const struct fi_ioc *iov,
 		.context = context,
 	};
 
+	(void)desc;
 	(void)dest_addr;
-	rcm_atomic_pick_operand(ep, &call, iov, desc, count);
+	rcm_atomic_pick_operand(ep, &call, iov, count);
 	rcm_atomic_pick_result(ep, &call, resultv, result_desc, result_count);
 	return rcm_atomic_post(ep, &call, rcm_post_default(fid));
 }
@@ -389,8 +375,7 @@ static ssize_t rcm_atomic_fetch_msg(struct fid_ep *fid,
 	struct rcm_atomic_call call;
 
 	rcm_atomic_read_msg(&call, RCM_ATOMIC_FETCH, msg);
-	rcm_atomic_pick_operand(ep, &call, msg->msg_iov, msg->desc,
-				msg->iov_count);
+	rcm_atomic_pick_operand(ep, &call, msg->msg_iov, msg->iov_count);
 	rcm_atomic_pick_result(ep, &call, resultv, result_desc, result_count);
 	return rcm_atomic_post_msg(ep, &call, flags);
 }
@@ -441,9 +426,10 @@ static ssize_t rcm_atomic_compare_v(
 		.context = context,
 	};
 
+	(void)desc;
 	(void)compare_desc;
 	(void)dest_addr;
-	rcm_atomic_pick_operand(ep, &call, iov, desc, count);
+	rcm_atomic_pick_operand(ep, &call, iov, count);
 	rcm_atomic_pick_compare(ep, &call, comparev, compare_count);
 	rcm_atomic_pick_result(ep, &call, resultv, result_desc, result_count);
 	return rcm_atomic_post(ep, &call, rcm_post_default(fid));
@@ -461,8 +447,7 @@ rcm_atomic_compare_msg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
 
 	(void)compare_desc;
 	rcm_atomic_read_msg(&call, RCM_ATOMIC_COMPARE, msg);
-	rcm_atomic_pick_operand(ep, &call, msg->msg_iov, msg->desc,
-				msg->iov_count);
+	rcm_atomic_pick_operand(ep, &call, msg->msg_iov, msg->iov_count);
 	rcm_atomic_pick_compare(ep, &call, comparev, compare_count);
 	rcm_atomic_pick_result(ep, &call, resultv, result_desc, result_count);
 	return rcm_atomic_post_msg(ep, &call, flags);

@@ -33,7 +33,6 @@ enum rcm_atomic_way {
 	RCM_ATOMIC_ADD,	   /* the device's fetch-and-add, of the operand */
 	RCM_ATOMIC_LOOK,   /* its fetch-and-add of 0 */
 	RCM_ATOMIC_SWAP,   /* its compare-and-swap */
-	RCM_ATOMIC_STORE,  /* an RDMA write of the word */
 };
 
 /* How OP on TYPE is done by the calls of KIND, whatever the device. */

@@ -21,9 +21,9 @@
  *   half written;
  * - a compare-and-swap of integers is the device's: equal integers have equal
  *   bits, which is not so for floating point;
- * - a write is an RDMA write, since there is no swap without a comparison. It
- *   is executed in its turn among all that its own connection asks for. The
- *   manual says what it does not promise (fi_rcm(7), ATOMICS);
+ * - a write is not there, since there is no swap without a comparison. An RDMA
+ *   write may show half of the word, which soft-RoCE does (it copies byte by
+ *   byte), and a sum that is under way may undo it;
  * - nothing else is there: the rest would need a loop of compare-and-swaps.
  */
 static const struct {
@@ -32,7 +32,6 @@ static const struct {
 	enum rcm_atomic_way way;
 } rcm_atomic_ways[] = {
 	{ RCM_ATOMIC_BASE, FI_SUM, RCM_ATOMIC_ADD },
-	{ RCM_ATOMIC_BASE, FI_ATOMIC_WRITE, RCM_ATOMIC_STORE },
 	{ RCM_ATOMIC_FETCH, FI_SUM, RCM_ATOMIC_ADD },
 	{ RCM_ATOMIC_FETCH, FI_ATOMIC_READ, RCM_ATOMIC_LOOK },
 	{ RCM_ATOMIC_COMPARE, FI_CSWAP, RCM_ATOMIC_SWAP },

@@ -103,22 +103,6 @@ Test(atomic, read_changes_nothing)
 	cr_assert_eq(target[0], 0xfedcba9876543210);
 }
 
-Test(atomic, write_replaces_one_word)
-{
-	struct net_comp comp;
-
-	join_pair();
-	memset(target, 0x55, sizeof(target));
-	cr_assert_eq(base(0x0102030405060708, FI_ATOMIC_WRITE, &target[1], &n),
-		     0);
-	comp = done();
-	cr_assert_eq(comp.context, &n);
-	cr_assert_eq(comp.flags, FI_ATOMIC | FI_WRITE);
-	cr_assert_eq(target[1], 0x0102030405060708);
-	cr_assert_eq(target[0], 0x5555555555555555);
-	cr_assert_eq(target[2], 0x5555555555555555);
-}
-
 /* LF#10911: the operands, and which is which */
 Test(atomic, compare_and_swap_swaps_equals_alone)
 {
@@ -149,8 +133,7 @@ Test(atomic, operands_are_taken_at_the_call)
 			       key, FI_UINT64, FI_SUM, NULL),
 		     0);
 	cr_assert_eq(fi_inject_atomic(n.side[0].ep, &value, 1, 0,
-				      at(&target[1]), key, FI_UINT64,
-				      FI_ATOMIC_WRITE),
+				      at(&target[1]), key, FI_UINT64, FI_SUM),
 		     0);
 	value = compare = 999;
 	fake_hold_wire(false);
@@ -338,9 +321,6 @@ Test(atomic_unregistered, results_need_no_descriptor)
 	cr_assert_eq(result[1], 9);
 	cr_assert_eq(target[0], 1);
 	cr_assert_eq(fake_regions(), regions + 1);
-	cr_assert_eq(base(4, FI_ATOMIC_WRITE, target, NULL), 0);
-	done();
-	cr_assert_eq(target[0], 4);
 }
 
 Test(atomic, result_without_a_descriptor_is_refused)
@@ -381,7 +361,7 @@ Test(atomic, sum_fails_where_there_is_no_memory_for_its_answer)
 }
 
 /* fi_atomic(3): inject_size; what travels in a request is not limited by it. */
-Test(atomic, inject_size_limits_writes_alone)
+Test(atomic, inject_size_limits_no_sum)
 {
 	uint64_t one = 1;
 
@@ -391,9 +371,6 @@ Test(atomic, inject_size_limits_writes_alone)
 	cr_assert_eq(fi_inject_atomic(n.side[0].ep, &one, 1, 0, at(target), key,
 				      FI_UINT64, FI_SUM),
 		     0);
-	cr_assert_eq(fi_inject_atomic(n.side[0].ep, &one, 1, 0, at(target), key,
-				      FI_UINT64, FI_ATOMIC_WRITE),
-		     -FI_EINVAL);
 	expect_nothing();
 	cr_assert_eq(target[0], 1);
 }
@@ -413,24 +390,19 @@ static void without_inline(void)
 
 TestSuite(atomic_no_inline, .init = without_inline, .fini = tear_down);
 
-Test(atomic_no_inline, writes_go_from_registered_memory)
+Test(atomic_no_inline, operands_need_no_registration)
 {
 	uint64_t value = 7;
 
 	join_pair();
-	local[0] = 5;
-	cr_assert_eq(fi_atomic(n.side[0].ep, local, 1, desc, 0, at(target), key,
-			       FI_UINT64, FI_ATOMIC_WRITE, NULL),
-		     0);
-	done();
-	cr_assert_eq(target[0], 5);
-	cr_assert_eq(base(6, FI_ATOMIC_WRITE, target, NULL), -FI_EINVAL);
-	cr_assert_eq(fi_inject_atomic(n.side[0].ep, &value, 1, 0, at(target),
-				      key, FI_UINT64, FI_ATOMIC_WRITE),
-		     0);
 	cr_assert_eq(base(6, FI_SUM, target, NULL), 0);
 	done();
-	cr_assert_eq(target[0], 13);
+	cr_assert_eq(fi_inject_atomic(n.side[0].ep, &value, 1, 0, at(target),
+				      key, FI_UINT64, FI_SUM),
+		     0);
+	cr_assert_eq(swap(13, 20, target, &local[0], NULL), 0);
+	done();
+	cr_assert_eq(target[0], 20);
 }
 
 /* Rights at the target. */
@@ -539,7 +511,7 @@ Test(atomic, fetching_ones_count_as_reads_and_the_others_as_writes)
 
 	open_counters(FI_CNTR_EVENTS_COMP);
 	cr_assert_eq(base(1, FI_SUM, target, NULL), 0);
-	cr_assert_eq(base(1, FI_ATOMIC_WRITE, target, NULL), 0);
+	cr_assert_eq(base(2, FI_SUM, target, NULL), 0);
 	cr_assert_eq(fi_inject_atomic(n.side[0].ep, &one, 1, 0, at(target), key,
 				      FI_UINT64, FI_SUM),
 		     0);
@@ -554,7 +526,7 @@ Test(atomic, word_counts_eight_bytes)
 {
 	open_counters((enum fi_cntr_events)1); /* FI_CNTR_EVENTS_BYTES */
 	cr_assert_eq(base(1, FI_SUM, target, NULL), 0);
-	cr_assert_eq(base(1, FI_ATOMIC_WRITE, target, NULL), 0);
+	cr_assert_eq(base(2, FI_SUM, target, NULL), 0);
 	cr_assert_eq(fetch(1, FI_SUM, target, local, NULL), 0);
 	cr_assert_eq(fi_cntr_read(writes), 16);
 	cr_assert_eq(fi_cntr_read(reads), 8);

@@ -61,7 +61,7 @@ static bool is_word(int type)
 
 static bool is_base(int type, int op)
 {
-	return is_word(type) && (op == FI_SUM || op == FI_ATOMIC_WRITE);
+	return is_word(type) && op == FI_SUM;
 }
 
 static bool is_fetch(int type, int op)
@@ -388,7 +388,7 @@ Test(promise_atomic, target_that_is_not_aligned_is_refused_at_the_call)
 			     -FI_EINVAL);
 		cr_assert_eq(fi_inject_atomic(n.side[0].ep, local, 1, 0,
 					      at(target) + off, key, FI_UINT64,
-					      FI_ATOMIC_WRITE),
+					      FI_SUM),
 			     -FI_EINVAL);
 	}
 	expect_untouched();
@@ -568,22 +568,6 @@ Test(promise_atomic, endpoint_without_the_capability_is_no_target)
 	/* the queue pair itself denies it */
 	cr_assert_eq(comp.prov_errno, IBV_WC_REM_INV_REQ_ERR);
 	cr_assert_eq(target[0], 0);
-}
-
-/* An acknowledged write is with the device, and may not be in memory yet. */
-Test(promise_atomic, delivery_of_a_write_is_not_promised)
-{
-	struct fi_ioc ioc = { local, 1 };
-	struct fi_rma_ioc rma = { at(target), 1, 0 };
-	struct fi_msg_atomic msg = msg_of(&ioc, &rma, FI_ATOMIC_WRITE);
-
-	join_pair();
-	rma.key = key;
-	cr_assert_eq(fi_atomicmsg(n.side[0].ep, &msg, FI_DELIVERY_COMPLETE),
-		     -FI_EBADFLAGS);
-	msg.op = FI_SUM;
-	cr_assert_eq(fi_atomicmsg(n.side[0].ep, &msg, FI_DELIVERY_COMPLETE), 0);
-	done();
 }
 
 Test(atomic_none, device_without_atomics_does_not_offer_them)

@@ -34,24 +34,25 @@ format:
 	done | xargs clang-format -i
 
 # Variants are built beneath variants/ from what `make dist` would pack, so
-# that they leave this build alone, and are kept to be quick the next time.
+# that they leave this build alone, and are kept to be quick the next time. The
+# "+" gives them their share of make -j.
 VARIANT = MAKE='$(MAKE)' $(SHELL) $(srcdir)/scripts/variant.sh
 
 check-asan:
-	@$(VARIANT) asan check --enable-werror --enable-debug --enable-asan \
+	+@$(VARIANT) asan check --enable-werror --enable-debug --enable-asan \
 		--enable-ubsan
 
 check-tsan:
-	@$(VARIANT) tsan check --enable-werror --enable-debug --enable-tsan
+	+@$(VARIANT) tsan check --enable-werror --enable-debug --enable-tsan
 
 check-clang:
-	@$(VARIANT) clang check CC=clang --enable-werror --enable-debug
+	+@$(VARIANT) clang check CC=clang --enable-werror --enable-debug
 
 check-variants:
 	@MAKE='$(MAKE)' $(SHELL) $(srcdir)/scripts/check-variants.sh asan tsan clang
 
 coverage:
-	@$(VARIANT) coverage coverage-here --enable-debug --enable-coverage \
+	+@$(VARIANT) coverage coverage-here --enable-debug --enable-coverage \
 		CFLAGS='-g -O0'
 
 coverage-here:
@@ -62,7 +63,7 @@ coverage-here:
 # FUZZ_TIME seconds for each target
 FUZZ_TIME = 60
 fuzz:
-	@$(VARIANT) fuzz fuzz-here CC=clang --enable-debug --enable-fuzz \
+	+@$(VARIANT) fuzz fuzz-here CC=clang --enable-debug --enable-fuzz \
 		--enable-asan --enable-ubsan
 
 fuzz-here: $(FUZZ_TESTS)

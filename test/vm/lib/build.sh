@@ -56,7 +56,7 @@ if [ ! -e options ] || [ "\$(cat options)" != "$options" ]; then
 	$1/src/configure $options
 	echo "$options" >options
 fi
-make -j2
+make -j$VM_JOBS
 rm -rf $1/dest.new
 make -s install DESTDIR=$1/dest.new
 rm -rf $1/dest
@@ -74,7 +74,7 @@ build_in_root() {
 	flock "$fd"
 	script=$(build_script /rcm)
 	if [ $# -gt 0 ]; then
-		script+=$'\n'"make $*"
+		script+=$'\n'"make -j$VM_JOBS $*"
 	fi
 	build_copy_sources "$dir" &&
 		timeout 1200 "$VM_DIR/lib/in-root" "$(root_dir "$name")/root" \

@@ -13,6 +13,10 @@ VM_OUT=${RCM_VM_OUT:-$VM_SRC/build-vm}
 VM_CACHE=${RCM_VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/libfabric-rcm}
 VM_ROOTS=(bookworm trixie)
 
+# What make may do at once, whatever the number of processors: Criterion starts
+# a program for each test, and waits 200 ms for libfabric's libraries to load.
+VM_JOBS=4
+
 # Status of a script that cannot do its work on this machine.
 VM_SKIP=77
 

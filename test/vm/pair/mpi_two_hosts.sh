@@ -4,7 +4,6 @@
 #
 # Eight ranks on two machines: messages of every size round the ranks, which
 # lie so that each message crosses the wire, then the collective operations.
-# Not run unless it is named: test/vm/check test/vm/long/pair/mpi_two_hosts.sh
 #
 # timeout: 400
 . "$RCM_VM_SRC/test/vm/lib/mpi.sh"

@@ -139,13 +139,29 @@ static void rcm_atomic_read_msg(struct rcm_atomic_call *call,
 	call->key = target->key;
 }
 
+/* verbs offers some that are not here, which its users may look for. */
+static ssize_t rcm_atomic_not_offered(const struct rcm_atomic_call *call)
+{
+	char op[32], type[32];
+
+	RCM_INFO(EP_DATA,
+		 "%s on %s is not offered by this family of calls: "
+		 "fi_query_atomic(3) says what is, and fi_rcm(7) why",
+		 fi_tostr_r(op, sizeof(op), &call->op, FI_TYPE_ATOMIC_OP),
+		 fi_tostr_r(type, sizeof(type), &call->type,
+			    FI_TYPE_ATOMIC_TYPE));
+	return -FI_EOPNOTSUPP;
+}
+
 static ssize_t rcm_atomic_check(const struct rcm_ep *ep,
 				const struct rcm_atomic_call *call,
 				enum rcm_atomic_way way)
 {
 	uint64_t cap = call->kind == RCM_ATOMIC_BASE ? FI_WRITE : FI_READ;
 
-	if (!way || !(ep->caps & cap))
+	if (!way)
+		return rcm_atomic_not_offered(call);
+	if (!(ep->caps & cap))
 		return -FI_EOPNOTSUPP;
 	if (call->err)
 		return call->err;

@@ -22,7 +22,7 @@
  * - a compare-and-swap of integers is the device's: equal integers have equal
  *   bits, which is not so for floating point;
  * - a write is not there, since there is no swap without a comparison. An RDMA
- *   write may show half of the word, which soft-RoCE does (it copies byte by
+ *   write may show half of the word (soft-RoCE of Linux 6.1 copies it byte by
  *   byte), and a sum that is under way may undo it;
  * - nothing else is there: the rest would need a loop of compare-and-swaps.
  */

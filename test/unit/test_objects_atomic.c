@@ -232,7 +232,7 @@ Test(atomic, messages_do_the_same)
 	ep = n.side[0].ep;
 	target[0] = 100;
 	msg = message(FI_SUM, &iov, &rma, target);
-	cr_assert_eq(fi_atomicmsg(ep, &msg, 0), 0);
+	cr_assert_eq(fi_atomicmsg(ep, &msg, FI_DELIVERY_COMPLETE), 0);
 	cr_assert_eq(done().context, &n);
 	cr_assert_eq(target[0], 106);
 	msg = message(FI_CSWAP, &iov, &rma, target);

@@ -174,6 +174,7 @@ test_vm_real_test_real_SOURCES += test/vm/real/real.h
 test_vm_real_test_real_SOURCES += test/vm/real/real_atomic.c
 test_vm_real_test_real_SOURCES += test/vm/real/real_connect.c
 test_vm_real_test_real_SOURCES += test/vm/real/real_counter.c
+test_vm_real_test_real_SOURCES += test/vm/real/real_hosts.c
 test_vm_real_test_real_SOURCES += test/vm/real/real_layered.c
 test_vm_real_test_real_SOURCES += test/vm/real/real_memory.c
 test_vm_real_test_real_SOURCES += test/vm/real/real_message.c

@@ -49,6 +49,7 @@ UNIT_TESTS += test/unit/test_objects_auto
 UNIT_TESTS += test/unit/test_objects_cntr
 UNIT_TESTS += test/unit/test_objects_conn
 UNIT_TESTS += test/unit/test_objects_cq
+UNIT_TESTS += test/unit/test_objects_drive
 UNIT_TESTS += test/unit/test_objects_end
 UNIT_TESTS += test/unit/test_objects_eq
 UNIT_TESTS += test/unit/test_objects_level

@@ -16,6 +16,7 @@
  */
 enum rcm_lock_rank {
 	RCM_RANK_SET = 10,     /* what is in a wait set or poll set */
+	RCM_RANK_DRIVE = 15,   /* which event queues a domain has */
 	RCM_RANK_EQ = 20,      /* an event queue and its connections */
 	RCM_RANK_CNTR = 22,    /* a counter's completion engines */
 	RCM_RANK_STAGE = 25,   /* send queues that wait for their doorbell */
@@ -92,6 +93,19 @@ static inline void rcm_lock(struct rcm_lock *l)
 		    &l->state, &state, RCM_LOCK_HELD, memory_order_acquire,
 		    memory_order_relaxed)))
 		rcm_lock_wait(l);
+}
+
+/* Takes the lock if it is free; whether it has. For locks that are real. */
+static inline bool rcm_trylock(struct rcm_lock *l)
+{
+	uint32_t state = RCM_LOCK_FREE;
+
+	if (!atomic_compare_exchange_strong_explicit(
+		    &l->state, &state, RCM_LOCK_HELD, memory_order_acquire,
+		    memory_order_relaxed))
+		return false;
+	rcm_lock_rank_push(l->rank);
+	return true;
 }
 
 static inline void rcm_unlock(struct rcm_lock *l)

@@ -150,6 +150,7 @@ static uint64_t rcm_cntr_read(struct fid_cntr *fid)
 	struct rcm_cntr *cntr = rcm_cntr_of(fid);
 
 	(void)rcm_cntr_progress(cntr, false);
+	rcm_drive_idle(&cntr->domain->drive, &cntr->n_idle);
 	return atomic_load(&cntr->tally.value);
 }
 
@@ -158,6 +159,7 @@ static uint64_t rcm_cntr_readerr(struct fid_cntr *fid)
 	struct rcm_cntr *cntr = rcm_cntr_of(fid);
 
 	(void)rcm_cntr_progress(cntr, false);
+	rcm_drive_idle(&cntr->domain->drive, &cntr->n_idle);
 	return atomic_load(&cntr->tally.errors);
 }
 

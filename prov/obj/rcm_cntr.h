@@ -60,6 +60,7 @@ struct rcm_cntr {
 	_Atomic uint64_t seen_value, seen_errors; /* by fi_trywait */
 
 	atomic_uint n_writes; /* by fi_cntr_set and the like; for poll sets */
+	atomic_uint n_idle;   /* for rcm_drive_idle() */
 };
 
 /* fi_cntr_open(3); the domain's .cntr_open. */

@@ -92,6 +92,7 @@ static bool rcm_cntr_is_late(const struct rcm_cntr_waiter *w)
 static int rcm_cntr_watch(struct rcm_cntr *cntr,
 			  const struct rcm_cntr_waiter *w)
 {
+	struct rcm_drive *drive = &cntr->domain->drive;
 	int64_t until = w->deadline, nap;
 	int ret = rcm_cntr_progress(cntr, true);
 
@@ -103,8 +104,11 @@ static int rcm_cntr_watch(struct rcm_cntr *cntr,
 		nap = rcm_wait_deadline(RCM_CNTR_NAP);
 		if (until < 0 || nap < until)
 			until = nap;
+		ret = rcm_wait_until(&cntr->wait, until);
+		rcm_drive_idle(drive, &cntr->n_idle);
+	} else {
+		ret = rcm_drive_sleep(drive, &cntr->wait, until);
 	}
-	ret = rcm_wait_until(&cntr->wait, until);
 	return ret < 0 ? ret : 0;
 }
 
@@ -134,6 +138,7 @@ static int rcm_cntr_sleep(struct rcm_cntr *cntr,
 
 	if (cntr->wait_obj == FI_WAIT_YIELD) {
 		(void)rcm_wait_until(&cntr->wait, w->deadline);
+		rcm_drive_idle(&cntr->domain->drive, &cntr->n_idle);
 		return 0;
 	}
 	pthread_mutex_lock(&cntr->sleep);

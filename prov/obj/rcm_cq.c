@@ -180,7 +180,8 @@ static ssize_t rcm_cq_wait_read(struct rcm_cq *cq, void *buf, size_t count,
 			continue;
 		}
 		if (!ret)
-			ret = rcm_wait_until(&cq->wait, deadline);
+			ret = rcm_drive_sleep(&cq->domain->drive, &cq->wait,
+					      deadline);
 		if (ret < 0)
 			return ret;
 		if (!ret)
@@ -400,6 +401,14 @@ static void rcm_cq_ready(void *user, bool ready)
 		rcm_wait_raise(&cq->wait);
 }
 
+/* Nothing to be read for some time: perhaps the peer has gone. */
+static void rcm_cq_idle(void *user)
+{
+	struct rcm_cq *cq = user;
+
+	rcm_drive_next(&cq->domain->drive);
+}
+
 static int rcm_cq_open_parts(struct rcm_cq *cq, const struct fi_cq_attr *attr)
 {
 	bool wait = cq->wait_obj != FI_WAIT_NONE &&
@@ -412,6 +421,7 @@ static int rcm_cq_open_parts(struct rcm_cq *cq, const struct fi_cq_attr *attr)
 		.channel = wait,
 		.locked = cq->domain->locked,
 		.ready = wait ? rcm_cq_ready : NULL,
+		.idle = cq->domain->drive.needed ? rcm_cq_idle : NULL,
 		.user = cq,
 	};
 	int ret;

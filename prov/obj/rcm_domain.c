@@ -37,6 +37,7 @@ static void rcm_domain_teardown(struct rcm_domain *domain)
 		rcm_sys->dealloc_pd(domain->base_pd);
 	if (domain->ctx)
 		rcm_sys->close_device(domain->ctx);
+	rcm_drive_fini(&domain->drive);
 	free(domain);
 }
 
@@ -330,6 +331,9 @@ int rcm_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return -FI_ENOMEM;
+	d->auto_control = info->domain_attr->control_progress ==
+			  FI_PROGRESS_AUTO;
+	rcm_drive_init(&d->drive, !d->auto_control);
 	d->locked = rcm_domain_needs_locks(info->domain_attr);
 	ret = rcm_domain_read_dev(d, info->domain_attr->name);
 	if (!ret)
@@ -344,8 +348,6 @@ int rcm_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 	d->fabric = rcm_fabric_of(fabric);
 	d->tclass = info->domain_attr->tclass;
 	d->threading = info->domain_attr->threading;
-	d->auto_control = info->domain_attr->control_progress ==
-			  FI_PROGRESS_AUTO;
 	d->layered = rcm_nic_is_layered(info);
 	d->lends = !(info->domain_attr->mr_mode & FI_MR_LOCAL) &&
 		   !(info->mode & RCM_OLD_LOCAL_MR);

@@ -11,6 +11,7 @@
 #include <rdma/fi_domain.h>
 
 #include "rcm_base.h"
+#include "rcm_drive.h"
 #include "rcm_fabric.h"
 #include "rcm_list.h"
 #include "rcm_lock.h"
@@ -23,9 +24,10 @@ struct rcm_sink;
 struct rcm_domain {
 	struct fid_domain fid;
 	struct rcm_fabric *fabric;
-	struct rcm_ref refs;  /* all that is opened on it */
-	struct rcm_eq *eq;    /* of endpoints that have none; or NULL */
-	struct rcm_eq *mr_eq; /* the same one, with FI_REG_MR; or NULL */
+	struct rcm_ref refs;	/* all that is opened on it */
+	struct rcm_eq *eq;	/* of endpoints that have none; or NULL */
+	struct rcm_eq *mr_eq;	/* the same one, with FI_REG_MR; or NULL */
+	struct rcm_drive drive; /* without auto_control: its endpoints' queues */
 	struct ibv_context *ctx;
 	/* what queues and memory are made on: base_pd, or its parent domain */
 	struct ibv_pd *pd;

@@ -62,6 +62,14 @@ static void rcm_ep_unbind(struct rcm_ep *ep)
 	rcm_ref_put(&ep->domain->refs);
 }
 
+static void rcm_ep_unwatch(struct rcm_ep *ep)
+{
+	if (!ep->watching)
+		return;
+	rcm_drive_del(&ep->domain->drive, ep->eq);
+	rcm_eq_unwatch(ep->eq, ep->domain);
+}
+
 /*
  * The order matters: no event any more, then the queue pair with what was
  * posted to it, then the connection's id. Nothing waits for the peer.
@@ -84,8 +92,7 @@ static int rcm_ep_close(struct fid *fid)
 	rcm_ep_detach_cntrs(ep);
 	if (ep->eq)
 		rcm_eq_undefer(&ep->work); /* the flush may have left some */
-	if (ep->watching)
-		rcm_eq_unwatch(ep->eq, ep->domain);
+	rcm_ep_unwatch(ep);
 	rcm_conn_free(ep->conn, eq ? &eq->lock : NULL);
 	free(ep->connected_entry);
 	free(ep->final_entry);
@@ -146,15 +153,19 @@ static int rcm_ep_move_conn(struct rcm_ep *ep)
 
 static int rcm_ep_watch(struct rcm_ep *ep)
 {
+	struct rcm_domain *domain = ep->domain;
 	int ret;
 
 	if (ep->watching)
 		return 0;
-	ret = ep->domain->auto_control ? rcm_progress_start(ep->eq) : 0;
+	ret = domain->auto_control ? rcm_progress_start(ep->eq) :
+				     rcm_drive_add(&domain->drive, ep->eq);
 	if (ret)
 		return ret;
-	ret = rcm_eq_watch(ep->eq, ep->domain->ctx->async_fd,
-			   rcm_domain_progress, ep->domain);
+	ret = rcm_eq_watch(ep->eq, domain->ctx->async_fd, rcm_domain_progress,
+			   domain);
+	if (ret)
+		rcm_drive_del(&domain->drive, ep->eq);
 	ep->watching = !ret;
 	return ret;
 }

@@ -19,6 +19,7 @@ int rcm_eq_trywait(struct fid *fid)
 	if (eq->wait.epfd < 0)
 		return -FI_EINVAL;
 	rcm_lock(&eq->lock);
+	eq->n_reads++;
 	ret = rcm_eq_progress(eq);
 	if (!ret && !rcm_list_empty(&eq->queue))
 		ret = -FI_EAGAIN;

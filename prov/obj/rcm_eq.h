@@ -4,6 +4,7 @@
 #ifndef RCM_EQ_H
 #define RCM_EQ_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include <rdma/fi_eq.h>
@@ -64,6 +65,9 @@ struct rcm_eq {
 	struct rcm_lock defer_lock;
 	struct rcm_list deferred; /* struct rcm_eq_work */
 	struct rcm_progress progress;
+	/* whether it has readers of its own, for rcm_drive.c */
+	unsigned int n_reads;	/* under the lock */
+	atomic_uint n_sleepers; /* inside of fi_eq_sread */
 };
 
 /* fi_eq_open(3); the fabric's .eq_open. */
@@ -98,6 +102,9 @@ void rcm_eq_settle_flag(struct rcm_eq *eq);
  * blocks. 0, or the -FI_E that the event channel failed with.
  */
 int rcm_eq_progress(struct rcm_eq *eq);
+
+/* Whether that would find anything. Under the queue's lock; never blocks. */
+bool rcm_eq_has_news(struct rcm_eq *eq);
 
 /*
  * Adds everything that EQ looks at to WAIT, which somebody else is to sleep

@@ -3,12 +3,19 @@
 
 #include "rcm_eq.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rcm_err.h"
 #include "rcm_log.h"
 #include "rcm_pep.h"
+
+/*
+ * The sources that are asked whether they have something: the channel, and
+ * the devices of so many domains less one, of which there is one usually.
+ */
+#define RCM_EQ_POLLED 8
 
 /* A source of asynchronous events, see rcm_eq_watch(). */
 struct rcm_eq_watch {
@@ -203,6 +210,28 @@ int rcm_eq_progress(struct rcm_eq *eq)
 	rcm_eq_do_deferred(eq);
 	rcm_eq_settle_flag(eq);
 	return ret;
+}
+
+bool rcm_eq_has_news(struct rcm_eq *eq)
+{
+	struct pollfd fds[RCM_EQ_POLLED] = { { .fd = eq->chan.fd,
+					       .events = POLLIN } };
+	struct rcm_list *node, *tmp;
+	nfds_t n = 1;
+	bool left;
+
+	rcm_lock(&eq->defer_lock);
+	left = !rcm_list_empty(&eq->deferred);
+	rcm_unlock(&eq->defer_lock);
+	rcm_list_for_each(&eq->watches, node, tmp) {
+		struct rcm_eq_watch *watch =
+			rcm_list_entry(node, struct rcm_eq_watch, node);
+
+		if (watch->progress && n < RCM_ARRAY_SIZE(fds))
+			fds[n++] = (struct pollfd){ .fd = watch->fd,
+						    .events = POLLIN };
+	}
+	return left || poll(fds, n, 0) > 0;
 }
 
 static struct rcm_eq_watch *rcm_eq_find_watch(struct rcm_eq *eq, void *arg)

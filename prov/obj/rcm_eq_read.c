@@ -66,6 +66,7 @@ static ssize_t rcm_eq_read_locked(struct rcm_eq *eq, uint32_t *event, void *buf,
 	struct rcm_eq_entry *entry;
 	ssize_t n = rcm_eq_progress(eq);
 
+	eq->n_reads++;
 	rcm_eq_drop_err_data(eq);
 	if (rcm_eq_first(eq, true))
 		return -FI_EAVAIL;
@@ -117,7 +118,9 @@ static ssize_t rcm_eq_sread(struct fid_eq *fid, uint32_t *event, void *buf,
 		n = rcm_eq_read(fid, event, buf, len, flags);
 		if (n != -FI_EAGAIN)
 			return n;
+		atomic_fetch_add(&eq->n_sleepers, 1);
 		ready = rcm_wait_until(&eq->wait, deadline);
+		atomic_fetch_sub(&eq->n_sleepers, 1);
 		if (ready <= 0)
 			return ready ? ready : -FI_EAGAIN;
 	}

@@ -18,6 +18,7 @@ struct rcm_pollset {
 	struct rcm_domain *domain;
 	struct rcm_lock lock; /* members, and what they have seen */
 	struct rcm_list members;
+	atomic_uint n_idle; /* for rcm_drive_idle() */
 };
 
 struct rcm_pollset_member {
@@ -122,6 +123,8 @@ static int rcm_pollset_poll(struct fid_poll *fid, void **context, int count)
 	if (n && n == count)
 		rcm_pollset_rotate(set);
 	rcm_unlock(&set->lock);
+	if (!n)
+		rcm_drive_idle(&set->domain->drive, &set->n_idle);
 	return n;
 }
 

@@ -335,6 +335,7 @@ static ssize_t rcm_cqset_unlock_ended(struct rcm_cqset *cs, ssize_t ret)
 
 ssize_t rcm_cqset_read(struct rcm_cqset *cs, void *buf, size_t count)
 {
+	bool idle = false;
 	ssize_t ret;
 
 	rcm_stage_flush_all(cs);
@@ -342,7 +343,11 @@ ssize_t rcm_cqset_read(struct rcm_cqset *cs, void *buf, size_t count)
 	ret = rcm_cqset_read_locked(cs, buf, count);
 	if (rcm_unlikely(cs->ended != NULL))
 		return rcm_cqset_unlock_ended(cs, ret);
+	if (ret == -FI_EAGAIN)
+		idle = !(++cs->n_idle % RCM_CQSET_IDLE);
 	rcm_unlock(&cs->lock);
+	if (rcm_unlikely(idle) && cs->attr.idle)
+		cs->attr.idle(cs->attr.user);
 	return ret;
 }
 

@@ -24,6 +24,9 @@
  * and for what was polled but not asked for yet.
  */
 
+/* a power of two */
+#define RCM_CQSET_IDLE 1024
+
 struct rcm_qp;
 struct rcm_hwcq;  /* one hardware completion queue and its reservation */
 struct rcm_lease; /* memory registered for one operation */
@@ -45,6 +48,11 @@ struct rcm_cqset_attr {
 	 * takes none.
 	 */
 	void (*ready)(void *user, bool ready);
+	/*
+	 * Told of one read in RCM_CQSET_IDLE that finds nothing; NULL: nobody.
+	 * Called without the lock.
+	 */
+	void (*idle)(void *user);
 	void *user;
 };
 
@@ -65,6 +73,7 @@ struct rcm_cqset {
 	uint32_t n_hw;
 	uint32_t next_hw; /* where the next poll starts: fair */
 	bool broken;	  /* polling failed; it is told, not tried for ever */
+	uint32_t n_idle;  /* reads that found nothing */
 
 	struct rcm_soft soft;
 

@@ -62,6 +62,44 @@ Test(progress, side_that_never_reads_its_events_lives_and_ends)
 	live_unread(&opts);
 }
 
+/* The same without a control thread, once the connection is there. */
+Test(progress, side_that_reads_completions_only_learns_that_its_peer_has_gone)
+{
+	struct fi_cq_data_entry entry;
+	struct fi_cq_err_entry err;
+	static char buf[64];
+	struct real r;
+
+	real_open_pair(&r, NULL);
+	real_ok(fi_recv(r.a.ep, buf, sizeof(buf),
+			real_mr(&r, buf, sizeof(buf), FI_RECV), 0, buf));
+	real_ok(fi_close(&r.b.ep->fid));
+	r.b.ep = NULL;
+	cr_assert_not(real_completion(r.a.rxcq, &entry, &err));
+	cr_assert_eq(err.err, FI_ECANCELED);
+	cr_assert_eq(err.op_context, buf);
+	real_expect(&r.a, FI_SHUTDOWN);
+	real_expect_quiet(r.a.eq, 50);
+	real_close(&r);
+}
+
+Test(progress, reader_that_sleeps_learns_that_its_peer_has_gone)
+{
+	static const struct real_opts opts = { .cq_wait = FI_WAIT_UNSPEC };
+	struct fi_cq_data_entry entry;
+	static char buf[64];
+	struct real r;
+
+	real_open_pair(&r, &opts);
+	real_ok(fi_recv(r.a.ep, buf, sizeof(buf),
+			real_mr(&r, buf, sizeof(buf), FI_RECV), 0, buf));
+	real_ok(fi_close(&r.b.ep->fid));
+	r.b.ep = NULL;
+	real_fails(FI_EAVAIL, fi_cq_sread(r.a.rxcq, &entry, 1, NULL, -1));
+	real_expect(&r.a, FI_SHUTDOWN);
+	real_close(&r);
+}
+
 /* The control thread takes no part in the serialization that is promised. */
 Test(progress, control_thread_works_at_each_level)
 {

@@ -45,37 +45,42 @@ test_settings() {
 }
 
 # libfabric's fi_pingpong, every size from 64 bytes to 1 MiB, with the data
-# checked at both ends. No other provider than the named one can step in.
-test_pingpong_server() {
+# checked at both ends; the server unless there is an address. No other provider
+# than the named one can step in. It prints line by line, so that the log of one
+# that hangs says how far it came. PROVIDER [OPTION...] [ADDRESS]
+test_run_pingpong() {
 	local provider=$1
 	shift
 	# shellcheck disable=SC2046 # words
-	env $(test_settings "$provider") fi_pingpong -p "$provider" \
-		-e "$(test_ep_type "$provider")" -c "$@"
+	env $(test_settings "$provider") stdbuf -oL fi_pingpong \
+		-p "$provider" -e "$(test_ep_type "$provider")" -c "$@"
+}
+
+# Fails unless the table in LOG has verified transfers of each size.
+test_expect_sizes() {
+	local size
+	for size in 64 256 1k 4k 64k 1m; do
+		grep -qE "^$size +([0-9]+) +=\1 " "$1" ||
+			test_fail "no verified transfers of $size bytes"
+	done
 }
 
 # PROVIDER ADDRESS [OPTION...]; leaves the table in client.log.
 test_pingpong_client() {
-	local provider=$1 address=$2 size
+	local provider=$1 address=$2
 	shift 2
-	# shellcheck disable=SC2046 # words
-	env $(test_settings "$provider") fi_pingpong -p "$provider" \
-		-e "$(test_ep_type "$provider")" -c "$@" \
-		"$address" >client.log 2>&1 || {
+	test_run_pingpong "$provider" "$@" "$address" >client.log 2>&1 || {
 		cat client.log
 		test_fail "the client returned an error"
 	}
-	for size in 64 256 1k 4k 64k 1m; do
-		grep -qE "^$size +([0-9]+) +=\1 " client.log ||
-			test_fail "no verified transfers of $size bytes"
-	done
+	test_expect_sizes client.log
 }
 
 # Both ends on this machine. SERVER-PROVIDER CLIENT-PROVIDER ADDRESS [OPTION...]
 test_pingpong() {
 	local server=$1 client=$2 address=$3 pid
 	shift 3
-	test_pingpong_server "$server" "$@" >server.log 2>&1 &
+	test_run_pingpong "$server" "$@" >server.log 2>&1 &
 	pid=$!
 	test_await_port 47592 "$pid"
 	test_pingpong_client "$client" "$address" "$@"
@@ -86,24 +91,24 @@ test_pingpong() {
 	cat client.log
 }
 
-# One end on each guest of a pair. PROVIDER [OPTION...]
+# One end on each guest of a pair; returns what it did, and leaves what it
+# printed in pingpong.log. PROVIDER [OPTION...]
 test_pingpong_on_pair() {
-	local pid provider=$1
-	shift
-	if [ "$RCM_VM_ROLE" = client ]; then
+	local pid status=0
+	trap 'cat pingpong.log' EXIT # also when it hangs, and is stopped
+	if [ "$RCM_VM_ROLE" = server ]; then
+		test_run_pingpong "$@" >pingpong.log 2>&1 &
+		pid=$!
+		test_await_port 47592 "$pid"
+		test_announce listening
+		wait "$pid" || status=$?
+	else
 		test_await listening
-		test_pingpong_client "$provider" "$RCM_VM_PEER" "$@"
-		cat client.log
-		return
+		test_run_pingpong "$@" "$RCM_VM_PEER" >pingpong.log 2>&1 ||
+			status=$?
 	fi
-	test_pingpong_server "$provider" "$@" >server.log 2>&1 &
-	pid=$!
-	test_await_port 47592 "$pid"
-	test_announce listening
-	wait "$pid" || {
-		cat server.log
-		test_fail "the server returned an error"
-	}
+	test_expect_sizes pingpong.log
+	return "$status"
 }
 
 # Prints how many packets the RDMA devices of this machine have sent.

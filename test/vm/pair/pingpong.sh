@@ -5,4 +5,4 @@
 # timeout: 180
 . "$RCM_VM_SRC/test/vm/lib/test.sh"
 
-test_pingpong_on_pair rcm
+test_pingpong_on_pair rcm || test_fail "fi_pingpong returned $?"

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) 2026 rcm contributors
 #
-# timeout: 300
+# timeout: 600
 # Every fiftieth packet of each direction is lost, so that messages, and the
 # set-up of connections, live on what is sent again.
-# A lost packet can cost a second, hence few iterations.
+# A lost packet can cost half a second, with Linux 6.1 two, hence few iterations.
 . "$RCM_VM_SRC/test/vm/lib/test.sh"
 
 # fi_pingpong ends when it has its peer's farewell and the acknowledgement of its

@@ -13,6 +13,8 @@
 #include "rcm_lock.h"
 #include "rcm_wait.h"
 
+struct rcm_eq;
+
 /*
  * The event queues that a domain's endpoints are bound to. With manual
  * control progress, a peer that says goodbye is heard when one of them is
@@ -22,8 +24,6 @@
  * too, now and then, and takes the steps that nobody else has taken between
  * two looks. Their events stay for their own readers.
  */
-struct rcm_eq;
-
 struct rcm_drive {
 	struct rcm_lock lock;
 	struct rcm_list eqs; /* struct rcm_driven, in rcm_drive.c */
@@ -43,7 +43,8 @@ void rcm_drive_del(struct rcm_drive *drive, struct rcm_eq *eq);
 
 /*
  * Looks at the next event queue in turn, or at all. Leaves out what another
- * thread waits for or is at, so it does not block. Takes locks from RCM_RANK_DRIVE downwards.
+ * thread waits for or is at, so it does not block. Takes locks from
+ * RCM_RANK_DRIVE downwards.
  */
 void rcm_drive_next(struct rcm_drive *drive);
 void rcm_drive_all(struct rcm_drive *drive);

@@ -12,8 +12,8 @@
 #include "rcm_pep.h"
 
 /*
- * The sources that are asked whether they have something: the channel, and
- * the devices of so many domains less one, of which there is one usually.
+ * So many sources are asked at once whether they have something: the channel,
+ * and the device of each domain, of which there is one usually.
  */
 #define RCM_EQ_POLLED 8
 
@@ -218,20 +218,22 @@ bool rcm_eq_has_news(struct rcm_eq *eq)
 					       .events = POLLIN } };
 	struct rcm_list *node, *tmp;
 	nfds_t n = 1;
-	bool left;
+	bool news;
 
 	rcm_lock(&eq->defer_lock);
-	left = !rcm_list_empty(&eq->deferred);
+	news = !rcm_list_empty(&eq->deferred);
 	rcm_unlock(&eq->defer_lock);
 	rcm_list_for_each(&eq->watches, node, tmp) {
 		struct rcm_eq_watch *watch =
 			rcm_list_entry(node, struct rcm_eq_watch, node);
 
-		if (watch->progress && n < RCM_ARRAY_SIZE(fds))
-			fds[n++] = (struct pollfd){ .fd = watch->fd,
-						    .events = POLLIN };
+		if (!watch->progress)
+			continue;
+		if (n == RCM_ARRAY_SIZE(fds))
+			return true; /* more than can be asked: look */
+		fds[n++] = (struct pollfd){ .fd = watch->fd, .events = POLLIN };
 	}
-	return left || poll(fds, n, 0) > 0;
+	return news || poll(fds, n, 0) > 0;
 }
 
 static struct rcm_eq_watch *rcm_eq_find_watch(struct rcm_eq *eq, void *arg)

@@ -62,6 +62,17 @@ Test(progress, side_that_never_reads_its_events_lives_and_ends)
 	live_unread(&opts);
 }
 
+/* Connects, and closes one side while the other waits for a message. */
+static void lose_peer(struct real *r, const struct real_opts *opts, char *buf,
+		      size_t len)
+{
+	real_open_pair(r, opts);
+	real_ok(fi_recv(r->a.ep, buf, len, real_mr(r, buf, len, FI_RECV), 0,
+			buf));
+	real_ok(fi_close(&r->b.ep->fid));
+	r->b.ep = NULL;
+}
+
 /* The same without a control thread, once the connection is there. */
 Test(progress, side_that_reads_completions_only_learns_that_its_peer_has_gone)
 {
@@ -70,11 +81,7 @@ Test(progress, side_that_reads_completions_only_learns_that_its_peer_has_gone)
 	static char buf[64];
 	struct real r;
 
-	real_open_pair(&r, NULL);
-	real_ok(fi_recv(r.a.ep, buf, sizeof(buf),
-			real_mr(&r, buf, sizeof(buf), FI_RECV), 0, buf));
-	real_ok(fi_close(&r.b.ep->fid));
-	r.b.ep = NULL;
+	lose_peer(&r, NULL, buf, sizeof(buf));
 	cr_assert_not(real_completion(r.a.rxcq, &entry, &err));
 	cr_assert_eq(err.err, FI_ECANCELED);
 	cr_assert_eq(err.op_context, buf);
@@ -90,11 +97,7 @@ Test(progress, reader_that_sleeps_learns_that_its_peer_has_gone)
 	static char buf[64];
 	struct real r;
 
-	real_open_pair(&r, &opts);
-	real_ok(fi_recv(r.a.ep, buf, sizeof(buf),
-			real_mr(&r, buf, sizeof(buf), FI_RECV), 0, buf));
-	real_ok(fi_close(&r.b.ep->fid));
-	r.b.ep = NULL;
+	lose_peer(&r, &opts, buf, sizeof(buf));
 	real_fails(FI_EAVAIL, fi_cq_sread(r.a.rxcq, &entry, 1, NULL, -1));
 	real_expect(&r.a, FI_SHUTDOWN);
 	real_close(&r);
